@@ -2,6 +2,7 @@
 #include "python/buffer.h"
 
 #include "python/errors.h"
+#include "python/from_dlpack.h"
 #include "python/host.h"
 
 namespace kf::python {
@@ -68,6 +69,10 @@ void bind_buffer(py::module_& module) {
                             "it is `writable`.\nWhere a call takes a tensor it takes a buffer, too.");
     type.def_static("from_numpy", &buffer_from_numpy, py::arg("a"), py::arg("writable") = false,
                     py::kw_only(), py::arg("device") = py::none(), "A copy of `a` on a device.")
+        .def_static("from_dlpack", &buffer_from_dlpack, py::arg("x"), py::arg("writable") = false,
+                    py::kw_only(), py::arg("device") = py::none(), py::arg("copy") = py::none(),
+                    "The tensor of another library, as Tensor.from_dlpack() takes it; copied, too, where it "
+                    "isn't contiguous.")
         .def_static("empty", &make_buffer<false>, py::arg("n"), py::arg("dtype") = py::none(),
                     py::arg("writable") = true, py::kw_only(), py::arg("device") = py::none(),
                     "Uninitialised; dtype is float32 by default.")

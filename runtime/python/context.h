@@ -55,6 +55,10 @@ using ContextPtr = std::shared_ptr<Context>;
 /// What set_device() named, else KF_DEVICE's or the best there is, opened on first use.
 ContextPtr default_context();
 
+/// The device that CUDA counts as `ordinal`: the default one where it is that, else one that is opened once
+/// and kept.
+ContextPtr cuda_context(int ordinal);
+
 /// A `device` argument: a kf.Device, or None for the default one.
 ContextPtr context_of(py::handle device, const Where& where);
 

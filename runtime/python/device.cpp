@@ -1,7 +1,9 @@
 // kf.Device, kf.devices() and the default device.
 
 #include <atomic>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include <kf/vulkan.h>
 
@@ -30,15 +32,25 @@ bool& ends_by_interrupt() {
     return ends;
 }
 
+/// The CUDA devices that tensors of other libraries were on, by number; opened once, and kept as the default
+/// one is. Guarded by the GIL.
+std::map<int, ContextPtr>& cuda_slots() {
+    static std::map<int, ContextPtr>& contexts = *new std::map<int, ContextPtr>;
+    return contexts;
+}
+
 /// Closes the default device, once it is done, at the interpreter's exit. Ctrl-C ends that wait, too.
 void close_default() {
-    const ContextPtr last = std::exchange(default_slot(), nullptr);
+    std::vector<ContextPtr> last{std::exchange(default_slot(), nullptr)};
+    for (auto& [ordinal, context] : std::exchange(cuda_slots(), {})) last.push_back(std::move(context));
     const py::object kind = py::getattr(py::module_::import("sys"), "last_type", py::none());
     ends_by_interrupt() = kind.ptr() == PyExc_KeyboardInterrupt;
-    if (!last || ends_by_interrupt()) return;
+    if (ends_by_interrupt()) return;
     try {
         const GilRelease release;
-        last->device().wait();
+        for (const ContextPtr& context : last) {
+            if (context) context->device().wait();
+        }
     } catch (const Error&) {  // of a lost device, or a forked process
     } catch (const py::error_already_set&) {
         ends_by_interrupt() = true;
@@ -80,13 +92,7 @@ ContextPtr adopted(const py::object& instance, const py::object& physical_device
     handles.queue = vulkan_handle<VkQueue_T>(queue, {"adopt", "queue"});
     handles.queue_family = queue_family;
     handles.features = features;
-    if (!owner.is_none()) {
-        handles.owner = std::shared_ptr<void>(owner.inc_ref().ptr(), [](void* kept) {
-            if (Py_IsInitialized() == 0) return;
-            const py::gil_scoped_acquire lock;
-            Py_DECREF(static_cast<PyObject*>(kept));
-        });
-    }
+    if (!owner.is_none()) handles.owner = shared_owner(owner);
     Device made;
     {
         const GilRelease release;
@@ -158,6 +164,18 @@ ContextPtr default_context() {
         if (!default_slot()) default_slot() = opened;
     }
     return default_slot();
+}
+
+ContextPtr cuda_context(int ordinal) {
+    const auto is_it = [ordinal](const ContextPtr& context) {
+        const DeviceInfo& info = context->device().info();
+        return info.backend == "cuda" && info.index == ordinal;
+    };
+    if (default_slot() && is_it(default_slot())) return default_slot();
+    if (const auto found = cuda_slots().find(ordinal); found != cuda_slots().end()) return found->second;
+    const ContextPtr opened = open("cuda:" + std::to_string(ordinal));
+    // Opening lets other threads run: the first device stays.
+    return cuda_slots().try_emplace(ordinal, opened).first->second;
 }
 
 ContextPtr context_of(py::handle device, const Where& where) {

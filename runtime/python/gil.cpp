@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace kf::python {
 namespace {
@@ -34,6 +35,12 @@ void leave_interpreter() {
     while (threads_inside() > 0 && std::chrono::steady_clock::now() - begin < longest_leave) {
         std::this_thread::sleep_for(std::chrono::microseconds{100});
     }
+}
+
+/// Whether this thread is one of them.
+bool& is_inside() {
+    static thread_local bool inside = false;
+    return inside;
 }
 
 /// Python's main thread, as it is when the module is imported.
@@ -92,13 +99,36 @@ private:
 
 GilRelease::GilRelease() {
     ++threads_inside();  // with the lock, without which the process may end
+    was_inside_ = std::exchange(is_inside(), true);
     state_ = PyEval_SaveThread();
 }
 
 GilRelease::~GilRelease() {
+    is_inside() = was_inside_;
     --threads_inside();
     if (interpreter_gone() && is_main_thread()) return;  // nobody's lock any more
     take_lock([this] { PyEval_RestoreThread(state_); });
+}
+
+GilHold::GilHold() {
+    if (interpreter_gone() || Py_IsInitialized() == 0) return;
+    was_inside_ = std::exchange(is_inside(), false);
+    if (was_inside_) --threads_inside();
+    take_lock([this] { state_ = PyGILState_Ensure(); });
+    has_lock_ = true;
+}
+
+GilHold::~GilHold() {
+    if (!has_lock_) return;
+    if (was_inside_) ++threads_inside();
+    is_inside() = was_inside_;
+    PyGILState_Release(state_);
+}
+
+std::shared_ptr<void> shared_owner(py::object object) {
+    return {object.release().ptr(), [](void* kept) {
+                if (const GilHold lock; lock) Py_DECREF(static_cast<PyObject*>(kept));
+            }};
 }
 
 void check_signals() {

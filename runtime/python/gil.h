@@ -1,6 +1,8 @@
 // Python's lock: let go of while a call waits for a device, and asked for signals meanwhile.
 #pragma once
 
+#include <memory>
+
 #include "python/common.h"
 
 namespace kf::python {
@@ -17,7 +19,27 @@ public:
 
 private:
     PyThreadState* state_ = nullptr;
+    bool was_inside_ = false;
 };
+
+/// Has the lock while it lives, in what may be called with or without it: a destructor that lets go of what
+/// is Python's. False where the interpreter has ended, and all of that is gone or stays for good.
+class GilHold {
+public:
+    GilHold();
+    ~GilHold();
+    GilHold(const GilHold&) = delete;
+    GilHold& operator=(const GilHold&) = delete;
+    explicit operator bool() const { return has_lock_; }
+
+private:
+    bool has_lock_ = false;
+    bool was_inside_ = false;
+    PyGILState_STATE state_ = PyGILState_UNLOCKED;
+};
+
+/// An owner of a Python object that may be let go of by any thread, with or without the lock.
+std::shared_ptr<void> shared_owner(py::object object);
 
 /// Runs Python's signal handlers, as driver::Device::while_waiting; throws what they raise, KeyboardInterrupt
 /// among it. Called with or without the lock.

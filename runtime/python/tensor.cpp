@@ -7,6 +7,7 @@
 #include "core/tensor_state.h"
 #include "python/buffer.h"
 #include "python/errors.h"
+#include "python/from_dlpack.h"
 #include "python/gil.h"
 #include "python/host.h"
 #include "python/scalars.h"
@@ -271,6 +272,11 @@ void bind_tensor(py::module_& module) {
              "Copies an array or nested lists to a device. Python floats become float32, ints int32.")
         .def_static("from_numpy", &from_numpy, py::arg("a"), py::arg("device") = py::none(),
                     "A contiguous copy of `a` (any strides) on a device.")
+        .def_static("from_dlpack", &tensor_from_dlpack, py::arg("x"), py::kw_only(),
+                    py::arg("device") = py::none(), py::arg("copy") = py::none(),
+                    "The tensor of another library, by DLPack or __cuda_array_interface__: on its own CUDA "
+                    "device the same memory,\nelse a copy. `copy`: True, False (refused where the memory "
+                    "can't be shared) or None.")
         .def_static("empty", &make_tensor<&AnyTensor::empty>, py::arg("shape"), py::arg("dtype") = py::none(),
                     py::kw_only(), py::arg("device") = py::none(),
                     "Uninitialised; dtype is float32 by default.")

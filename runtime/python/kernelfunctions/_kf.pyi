@@ -131,6 +131,12 @@ class Buffer:
     def from_numpy(a: npt.NDArray[Any], writable: bool = False, *, device: Device | None = None) -> Buffer:
         """A copy of `a` on a device."""
     @staticmethod
+    def from_dlpack(
+        x: Any, writable: bool = False, *, device: Device | None = None, copy: bool | None = None
+    ) -> Buffer:
+        """The tensor of another library, as Tensor.from_dlpack() takes it; copied, too, where it isn't
+        contiguous."""
+    @staticmethod
     def empty(
         n: int | Sequence[int],
         dtype: npt.DTypeLike | None = None,
@@ -185,6 +191,13 @@ class Tensor:
     @staticmethod
     def from_numpy(a: npt.NDArray[Any], device: Device | None = None) -> Tensor:
         """A contiguous copy of `a` (any strides) on a device."""
+    @staticmethod
+    def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
+        """The tensor of another library, by DLPack or __cuda_array_interface__: on its own CUDA device the
+        same memory, else a copy.
+
+        `copy`: True, False (refused where the memory can't be shared) or None.
+        """
     @staticmethod
     def empty(
         shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None

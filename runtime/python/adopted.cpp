@@ -1,0 +1,75 @@
+// CUDA memory of other libraries as tensors of ours.
+#include <optional>
+
+#include "core/describe.h"
+#include "core/tensor_state.h"
+#include "python/errors.h"
+#include "python/foreign_parts.h"
+#include "python/gil.h"
+#include "python/scalars.h"
+
+namespace kf::python {
+namespace {
+
+/// The bytes between the first and the last element in memory, which negative strides put the other way
+/// round.
+struct Reach {
+    std::uint64_t before = 0;  ///< of the element at index 0
+    std::uint64_t size = 0;
+};
+
+/// Nothing where they are no bytes of an address space.
+std::optional<Reach> reach_of(const ForeignTensor& tensor) {
+    const auto size = static_cast<std::int64_t>(size_of(tensor.scalar));
+    std::int64_t lowest = 0;
+    std::int64_t highest = size;
+    for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
+        std::int64_t span = 0;
+        if (__builtin_mul_overflow(tensor.shape[i] - 1, tensor.strides[i], &span) ||
+            __builtin_mul_overflow(span, size, &span)) {
+            return std::nullopt;
+        }
+        std::int64_t& end = span < 0 ? lowest : highest;
+        if (__builtin_add_overflow(end, span, &end)) return std::nullopt;
+    }
+    const std::uint64_t before = 0 - static_cast<std::uint64_t>(lowest);
+    if (before > tensor.address) return std::nullopt;
+    return Reach{before, before + static_cast<std::uint64_t>(highest)};
+}
+
+}  // namespace
+
+AnyTensor adopt(const ForeignTensor& tensor, const ContextPtr& context, const Where& where) {
+    const Device& device = context->device();
+    const DeviceInfo& info = device.info();
+    const bool is_elsewhere =
+        tensor.ordinal != ForeignTensor::unknown_ordinal && tensor.ordinal != info.index;
+    if (tensor.kind != ForeignMemoryKind::cuda || info.backend != "cuda" || is_elsewhere) {
+        refuse(ErrorCode::device_mismatch, where,
+               describe(tensor) + " can't be used where it lies by device " + info.id);
+    }
+    detail::TensorState state;
+    state.device = device.state();
+    state.element = {tensor.scalar, 0};
+    state.shape = tensor.shape;
+    state.strides = tensor.strides;
+    state.size = detail::checked_product(tensor.shape, "a tensor of another library");
+    if (state.size == 0) return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
+    if (tensor.address % size_of(tensor.scalar) != 0) {
+        refuse(ErrorCode::layout_mismatch, where,
+               describe(tensor) + " whose first element isn't aligned to its size");
+    }
+    const std::optional<Reach> reach = reach_of(tensor);
+    if (!reach) {
+        refuse(ErrorCode::layout_mismatch, where,
+               describe(tensor) + " whose strides, " + to_string(tensor.strides) + ", lead out of memory");
+    }
+    state.offset = reach->before;
+    const driver::ForeignMemory memory{tensor.address - reach->before, 0, reach->size, tensor.owner};
+    const GilRelease release;
+    const Device on = tensor.stream ? device.with_stream(*tensor.stream) : device;
+    state.allocation = on.state()->driver().wrap(memory);
+    return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
+}
+
+}  // namespace kf::python
