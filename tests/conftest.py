@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "products"))
 
 from covering import covering
+from loader import Loader, load
 
 ROOT = Path(__file__).parent.parent
 BUILD = Path(os.environ.get("KF_BUILD_DIR", ROOT / "build" / "release")).resolve()
@@ -43,6 +44,22 @@ def generated_folder(build_dir: Path) -> Callable[[str], Path]:
         return next((path for path in build_dir.rglob(name)), build_dir.parent / "generated" / name)
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def generated(build_dir: Path) -> Loader:
+    """generated("calls") is the module of python/specs/calls.kf.json; KF_TEST_MODULES may name its folder."""
+    named = os.environ.get("KF_TEST_MODULES", "")
+    folders = (build_dir / "tests" / "python", build_dir.parent / "generated")
+    found = sorted(path for folder in folders for path in folder.glob("kf_python_*.generated"))
+    sys.path[:0] = named.split(":") if named else [str(path) for path in found]
+    return load
+
+
+@pytest.fixture(scope="session")
+def torch_device() -> str:
+    """Where the tests of torch/ make their tensors: "cpu", unless KF_TEST_TORCH_DEVICE says "cuda"."""
+    return os.environ.get("KF_TEST_TORCH_DEVICE", "cpu")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
