@@ -25,6 +25,7 @@ std::string prefix(const Where& where);
 // Each part of the module, in the order of module.cpp.
 void bind_gil(py::module_& module);
 void bind_errors(py::module_& module);
+void bind_described_calls(py::module_& module);
 void bind_device(py::module_& module);
 void bind_tensor(py::module_& module);
 void bind_buffer(py::module_& module);

@@ -273,6 +273,15 @@ PyObject* jvp_of(PyObject* self, void* /*closure*/) {
     });
 }
 
+/// torch(...): the package's Python part makes it, which alone imports PyTorch.
+PyObject* torch_operator(PyObject* self, PyObject* given, PyObject* keywords) {
+    return guarded([&] {
+        if (PyTuple_GET_SIZE(given) > 0) throw py::type_error("torch() takes keyword arguments only");
+        return py::module_::import("kernelfunctions.torch")
+            .attr("operator")(py::reinterpret_borrow<py::object>(self), **own_dict(keywords));
+    });
+}
+
 PyObject* globals(PyObject* self, void* /*closure*/) {
     return guarded([&] {
         py::list names;
@@ -438,6 +447,9 @@ PyTypeObject* make_function_class(py::module_& module) {
          "map($self, chosen=None, /, **maps)\n--\n\n"
          "A copy that has the dimensions of arguments there in the call, of what the call spec has: "
          "{\"w\": [1]}, or w=[1]. What isn't named may lie anywhere."},
+        {"torch", method(torch_operator), by_dict,
+         "torch($self, /)\n--\n\n"
+         "The function as an operator of PyTorch, with its configuration."},
         {"__reduce__", refuse_pickle, METH_NOARGS, nullptr},
         {},
     };
@@ -465,6 +477,10 @@ PyTypeObject* make_function_class(py::module_& module) {
 }  // namespace
 
 py::object make_function(const Function& function) { return copied(function); }
+
+const Function* held_function(py::handle object) {
+    return Py_IS_TYPE(object.ptr(), types().function) ? &function_of(object.ptr()) : nullptr;
+}
 
 void bind_function_types(py::module_& module) {
     types().function = make_function_class(module);

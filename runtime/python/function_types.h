@@ -8,6 +8,9 @@ namespace kf::python {
 /// Returns a new kf.Function.
 py::object make_function(const Function& function);
 
+/// Returns the function of a kf.Function, for as long as that lives; null of anything else.
+const Function* held_function(py::handle object);
+
 /// Returns a new kf.UnlaunchedCall, which waits for launchRaw().
 py::object make_unlaunched(const Function& function, detail::PassKind pass, const Arguments& arguments);
 

@@ -21,6 +21,7 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_prepared(module);
     kf::python::bind_unlaunched_call(module);
     kf::python::bind_loaded_module(module);
+    kf::python::bind_described_calls(module);
     kf::python::refuse_pickling(module);
 }
 

@@ -10,6 +10,9 @@ arrays, lists and numbers::
     print(y.to_numpy(), x.grad.to_numpy())
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from kernelfunctions._kf import (
     ArgumentAttributeError,
     ArgumentError,
@@ -54,6 +57,9 @@ from kernelfunctions._kf import (
 from kernelfunctions._modules import ModuleFunctions
 from kernelfunctions._options import options
 from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, BoundJvp, Method, Struct
+
+if TYPE_CHECKING:
+    from kernelfunctions import torch as torch
 
 __all__ = [
     "ArgumentAttributeError",
@@ -104,3 +110,10 @@ __all__ = [
     "set_options",
     "wang_hash",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports kernelfunctions.torch, and PyTorch with it, once it is asked for."""
+    if name != "torch":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("kernelfunctions.torch")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self
 
+from kernelfunctions.torch import Operator
 from kernelfunctions.typing import Stream
 
 __version__: str
@@ -111,6 +112,9 @@ def set_options(*, deterministic: bool | None = ...) -> None:
 
     What isn't named isn't set.
     """
+
+def describe_calls(function: Function) -> dict[str, Any]:
+    """What a function's calls take and give, as dicts and lists: for kernelfunctions.torch."""
 
 def _enter_options(*, deterministic: bool | None = ...) -> Token[Any]: ...
 def _leave_options(token: Token[Any], /) -> None: ...
@@ -577,6 +581,8 @@ class Function:
 
         {"w": [1]}, or w=[1]. What isn't named may lie anywhere.
         """
+    def torch(self) -> Operator:
+        """The function as an operator of PyTorch, with its configuration."""
 
 class Module:
     """An artifact's functions. Kernels are verified and made ready per device, on first use or by load()."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from kernelfunctions._kf import HookContext
+    from kernelfunctions.torch import Operator
 
     class _Options(TypedDict, total=False):
         deterministic: bool | None
@@ -271,6 +272,11 @@ class BoundFunction:
     def map(self, chosen: "Mapping[str, Sequence[int]] | None" = None, /, **maps: "Sequence[int]") -> "Self":
         """A copy that has the dimensions of arguments there in the call; see Function.map()."""
         return self._with(self._function.map(chosen, **maps))
+
+    def torch(self) -> "Operator":
+        """The method of this object as an operator of PyTorch; see Function.torch()."""
+        operator = self._function.torch()
+        return operator.bound(self._this)
 
     @property
     def backward(self) -> Any:

@@ -1,0 +1,167 @@
+// What the Python parts of the package know of a function: its calls as plain dicts and lists.
+#include <variant>
+
+#include "core/describe.h"
+#include "core/items.h"
+#include "core/kinds/questions.h"
+#include "core/python_names.h"
+#include "core/roles.h"
+#include "python/common.h"
+#include "python/errors.h"
+#include "python/function_types.h"
+
+namespace kf::python {
+namespace {
+
+using manifest::Argument;
+using manifest::ParameterTree;
+
+constexpr std::array role_words{"in", "out", "inout", "result"};
+constexpr std::array form_words{"leaf", "value", "tensor", "fields"};
+constexpr std::array passing_words{"nothing", "value", "tensor", "buffer", "pointer", "generator"};
+constexpr std::array gradient_words{"never", "automatic", "required"};
+
+template <class Enum, class Words>
+const char* word_of(Enum value, const Words& words) {
+    return words.at(static_cast<std::size_t>(value));
+}
+
+/// What the function does with the memory that it is given whole; "" where it isn't.
+struct AccessWord {
+    std::string operator()(const manifest::kinds::WholeTensor& kind) const {
+        return word_of(kind.access, manifest::access_words);
+    }
+    std::string operator()(const manifest::kinds::Buffer& kind) const {
+        return word_of(kind.access, manifest::access_words);
+    }
+    std::string operator()(const manifest::kinds::Pointer& kind) const {
+        return word_of(kind.access, manifest::access_words);
+    }
+    std::string operator()(const auto& /*kind*/) const { return {}; }
+};
+
+struct GeneratorWord {
+    std::string operator()(const manifest::kinds::Generator& kind) const {
+        return word_of(kind.generator, manifest::generator_words);
+    }
+    std::string operator()(const auto& /*kind*/) const { return {}; }
+};
+
+/// Whether it has no elements: whatever fills whole words is given.
+struct TakesAnyBytes {
+    bool operator()(const manifest::kinds::Buffer& kind) const { return kind.bytes; }
+    bool operator()(const auto& /*kind*/) const { return false; }
+};
+
+py::tuple numbers(const std::vector<std::int64_t>& values) { return py::tuple(py::cast(values)); }
+
+py::dict describe_leaf(const Argument& argument) {
+    py::dict leaf;
+    leaf["name"] = argument.name;
+    leaf["role"] = word_of(argument.role, role_words);
+    leaf["passing"] = word_of(manifest::passed_as(argument), passing_words);
+    leaf["text"] = detail::describe(argument);
+    leaf["access"] = std::visit(AccessWord(), argument.kind);
+    leaf["generator"] = std::visit(GeneratorWord(), argument.kind);
+    leaf["scalar"] = word_of(argument.element.scalar, manifest::scalar_words);
+    leaf["extents"] = numbers(argument.element.extents);
+    leaf["rank"] = argument.rank;
+    leaf["call_rank"] = argument.call_rank;
+    leaf["inner_rank"] = argument.inner_rank;
+    leaf["trailing"] = numbers(argument.trailing);
+    leaf["map"] = numbers(argument.map);
+    leaf["differentiable"] = argument.differentiable;
+    leaf["gradient"] = word_of(argument.gradient, gradient_words);
+    leaf["overwrite"] = argument.overwrite;
+    leaf["accumulate"] = word_of(argument.accumulate, manifest::accumulate_words);
+    leaf["combined"] = manifest::is_combined(argument);
+    leaf["contiguous"] = manifest::requires_contiguous(argument);
+    leaf["any_bytes"] = std::visit(TakesAnyBytes(), argument.kind);
+    return leaf;
+}
+
+/// `owners`: the fields of the struct that this is one of; null for a parameter.
+py::dict describe_tree(const manifest::Call& call, const std::vector<ParameterTree>* owners,
+                       std::size_t place, const ParameterTree& parameter) {
+    py::dict tree;
+    tree["name"] = parameter.name;
+    tree["attribute"] = owners == nullptr || parameter.name.starts_with('[')
+                            ? parameter.name
+                            : detail::python_attribute(*owners, place);
+    tree["form"] = word_of(parameter.form, form_words);
+    tree["type"] = parameter.type;
+    tree["role"] = word_of(manifest::role_of(call, parameter), role_words);
+    tree["leaf"] = parameter.leaf;
+    tree["leaves"] = parameter.leaves;
+    tree["extents"] = numbers(parameter.extents);
+    py::list fields;
+    for (std::size_t i = 0; i < parameter.fields.size(); ++i)
+        fields.append(describe_tree(call, &parameter.fields, i, parameter.fields[i]));
+    tree["fields"] = fields;
+    return tree;
+}
+
+py::dict describe_call(const manifest::Function& function, const manifest::Call& call) {
+    py::dict described;
+    described["text"] = detail::describe(function, call);
+    described["rank"] = call.rank;
+    described["dispatch"] = word_of(call.dispatch, manifest::dispatch_names);
+    described["strict_broadcasting"] = call.strict_broadcasting;
+    described["backward"] = call.has_backward;
+    described["fused"] = call.has_fused;
+    described["forward_deterministic"] = call.forward_deterministic.is_built();
+    described["backward_deterministic"] = call.deterministic.is_built();
+    described["fused_deterministic"] = call.fused_deterministic.is_built();
+    py::list leaves;
+    for (const Argument& argument : call.arguments) leaves.append(describe_leaf(argument));
+    described["leaves"] = leaves;
+    py::list parameters;
+    for (std::size_t i = 0; i < call.parameters.size(); ++i) {
+        const ParameterTree& parameter = call.parameters[i];
+        if (manifest::is_global(parameter.name)) continue;
+        py::dict tree = describe_tree(call, nullptr, i, parameter);
+        const bool result = parameter.name == "result" && i + 1 == call.parameters.size() &&
+                            manifest::role_of(call, parameter) == manifest::Role::result;
+        tree["keyword"] = result ? "out" : detail::python_keyword(parameter.name, false);
+        parameters.append(tree);
+    }
+    described["parameters"] = parameters;
+    return described;
+}
+
+py::dict describe_calls(const py::object& given) {
+    const Function* const function = held_function(given);
+    if (function == nullptr) {
+        refuse(ErrorCode::type_mismatch, {"describe_calls", {}},
+               "a kf.Function is needed, not " + shown(given));
+    }
+    const FunctionInfo& info = function->info();
+    py::dict described;
+    described["module"] = info.artifact->manifest.name;
+    described["name"] = info.function.name;
+    described["launched"] = info.is_launched;
+    const auto& options = function->options();
+    described["deterministic"] =
+        options.deterministic ? py::object(py::bool_(*options.deterministic)) : py::object(py::none());
+    described["launch"] = py::none();
+    if (options.launch) {
+        const auto& count = options.launch->count;
+        described["launch"] = py::make_tuple(options.launch->in_groups, count[0], count[1], count[2]);
+    }
+    described["configured"] = function->is_configured();
+    described["jvp"] = info.jvp != nullptr;
+    described["globals"] = !info.globals.empty();
+    py::list calls;
+    for (const manifest::Call& call : info.function.calls) calls.append(describe_call(info.function, call));
+    described["calls"] = calls;
+    return described;
+}
+
+}  // namespace
+
+void bind_described_calls(py::module_& module) {
+    module.def("describe_calls", &describe_calls, py::arg("function"),
+               "What a function's calls take and give, as dicts and lists.");
+}
+
+}  // namespace kf::python

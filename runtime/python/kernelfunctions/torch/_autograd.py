@@ -1,0 +1,218 @@
+"""Calls that autograd, forward-mode derivatives and torch.func's transforms watch."""
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import torch
+from torch._C import _FunctionBase
+
+from kernelfunctions.torch._batching import batched_call, batched_gradients
+from kernelfunctions.torch._deterministic import backward_of
+from kernelfunctions.torch._gradients import GradientPass
+from kernelfunctions.torch._plan import Cell, Plan
+
+_functorch_is_active = torch._C._are_functorch_transforms_active
+
+
+def _save(ctx: Any, plan: Plan, cell: Cell, values: Sequence[Any], outputs: Sequence[torch.Tensor]) -> None:
+    """Keeps what derivatives take: the values from before the call."""
+    kept: list[Any] = [values[i] for i in plan.tensors]
+    if cell.before:
+        kept = [cell.before.get(i, values[i]) for i in plan.tensors]
+    if plan.mutated:
+        # What is only written is stood in for: it needn't stay as it is now.
+        kept = [
+            None if i in plan.mutated and i not in cell.before else one
+            for i, one in zip(plan.tensors, kept, strict=True)
+        ]
+        ctx.written = {i: values[i].shape for i in plan.mutated if i not in cell.before}
+    ctx.save_for_backward(*kept)
+    ctx.plan = plan
+    ctx.more = cell.more
+    ctx.constants = [None if isinstance(value, torch.Tensor) else value for value in values]
+    ctx.set_materialize_grads(False)
+    fixed = [one for one, output in zip(outputs, plan.outputs, strict=True) if not output.differentiable]
+    if fixed:
+        ctx.mark_non_differentiable(*fixed)
+
+
+def _values(ctx: Any) -> list[Any]:
+    values = list(ctx.constants)
+    plan: Plan = ctx.plan
+    for i, tensor in zip(plan.tensors, ctx.saved_tensors, strict=True):
+        values[i] = tensor
+    return values
+
+
+def _refuse_second(plan: Plan) -> NoReturn:
+    raise RuntimeError(
+        f"{plan.name}: its gradient can't be differentiated again (double backward): kernels have first "
+        "derivatives alone. Take the gradient without create_graph=True"
+    )
+
+
+def needs_backward(plan: Plan) -> None:
+    """Refuses a function without a backward pass."""
+    if not plan.call.backward:
+        raise RuntimeError(
+            f"{plan.name}: it has no backward pass, but a gradient of its result was asked for; say "
+            '"backward": true in the call spec, for a [Differentiable] function, or detach its arguments'
+        )
+
+
+class Gradients(torch.autograd.Function):
+    """The backward pass of a call, where something watches that, too."""
+
+    @staticmethod
+    def forward(plan: Plan, more: Any, needs: Any, flows: int, *tensors: Any) -> tuple[torch.Tensor, ...]:
+        return compute_gradients(plan, more, needs, tensors[:flows], tensors[flows:])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.plan = inputs[0]
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx: Any, *_flows: Any) -> Any:
+        _refuse_second(ctx.plan)
+
+    @staticmethod
+    def jvp(ctx: Any, *_tangents: Any) -> Any:
+        _refuse_second(ctx.plan)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, plan: Plan, more: Any, needs: Any, flows: int, *tensors: Any) -> Any:
+        return batched_gradients(Gradients, info, in_dims, (plan, more, needs, flows), tensors)
+
+
+def compute_gradients(
+    plan: Plan, more: Any, needs: Sequence[bool], flows: Sequence[Any], values: Sequence[Any]
+) -> tuple[torch.Tensor, ...]:
+    """Returns the gradients of those values that need one."""
+    found = backward_of(plan, GradientPass(plan, values, flows, needs, more).run)
+    return tuple(one for one in found if one is not None)
+
+
+class WatchedCall(torch.autograd.Function):
+    """One call. Takes a plan, a cell, and what goes into the call."""
+
+    @staticmethod
+    def forward(plan: Plan, cell: Cell, *values: Any) -> tuple[torch.Tensor, ...]:
+        return plan.run(cell, values, in_place=False)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        plan, cell, *values = inputs
+        _save(ctx, plan, cell, values, output)
+        if plan.description.jvp:
+            ctx.save_for_forward(*(values[i] for i in plan.tensors))
+
+    @staticmethod
+    def backward(ctx: Any, *flows: Any) -> Any:
+        plan: Plan = ctx.plan
+        if plan.backward is None:
+            needs_backward(plan)
+        values = _values(ctx)
+        needs = ctx.needs_input_grad[2:]
+        if plan.mutated:
+            like = next(one for one in flows if one is not None)
+            for i, shape in ctx.written.items():
+                leaf = plan.slot(i).leaf
+                values[i] = like.new_empty(shape, dtype=leaf.dtype if leaf is not None else None)
+        if not any(needed and known for needed, known in zip(needs, plan.differentiable, strict=True)):
+            return (None,) * (len(needs) + 2)
+        if torch.is_grad_enabled() or _functorch_is_active():
+            wanted = [needed and known for needed, known in zip(needs, plan.differentiable, strict=True)]
+            found = iter(Gradients.apply(plan, ctx.more, tuple(wanted), len(flows), *flows, *values))
+            return (None, None, *(next(found) if needed else None for needed in wanted))
+        return (None, None, *backward_of(plan, GradientPass(plan, values, flows, needs, ctx.more).run))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return Tangents.of(ctx.plan, ctx.more, _values(ctx), tangents[2:])
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, plan: Plan, cell: Cell, *values: Any) -> Any:
+        return batched_call(WatchedCall, info, in_dims, plan, cell, values)
+
+
+class EagerCall(WatchedCall):
+    """The same where no transform of torch.func is active: without what that costs."""
+
+    @staticmethod
+    def forward(ctx: Any, plan: Plan, cell: Cell, *values: Any) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
+        outputs = plan.run(cell, values, in_place=True)
+        _save(ctx, plan, cell, values, outputs)
+        if plan.mutated:
+            ctx.mark_dirty(*(values[i] for i in plan.mutated))
+        if plan.description.jvp:
+            ctx.save_for_forward(*(values[i] for i in plan.tensors))
+        return outputs
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        plan: Plan = ctx.plan
+        found = list(WatchedCall.jvp(ctx, *tangents))
+        # PyTorch wants tangents of what is changed in place to be changed in place.
+        for place, i in enumerate(plan.mutated):
+            if tangents[2 + i] is not None and found[place] is not None:
+                found[place] = tangents[2 + i].copy_(found[place])
+        return tuple(found)
+
+    setup_context = staticmethod(torch.autograd.Function.setup_context)
+
+
+#: Without apply()'s own checks, which take as long as a call.
+eager_apply = _FunctionBase.__dict__["apply"].__get__(None, EagerCall)
+
+
+class Tangents(torch.autograd.Function):
+    """The forward derivative of a call: takes its values, then their tangents."""
+
+    @staticmethod
+    def of(plan: Plan, more: Any, values: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        """Returns the tangents of a call's outputs."""
+        if not plan.description.jvp:
+            raise RuntimeError(
+                f'{plan.name}: it has no forward derivative; say "forward_diff": true in the call spec'
+            )
+        if not _functorch_is_active():
+            return Tangents.forward(plan, more, len(values), *values, *tangents)
+        return Tangents.apply(plan, more, len(values), *values, *tangents)
+
+    @staticmethod
+    def forward(plan: Plan, more: Any, count: int, *tensors: Any) -> tuple[Any, ...]:
+        return plan.tangents(tensors[:count], tensors[count:], more)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.plan = inputs[0]
+
+    @staticmethod
+    def backward(ctx: Any, *_flows: Any) -> Any:
+        _refuse_second(ctx.plan)
+
+    @staticmethod
+    def jvp(ctx: Any, *_tangents: Any) -> Any:
+        _refuse_second(ctx.plan)
+
+
+def call_eagerly(plan: Plan, more: Any, values: Sequence[Any]) -> Any:
+    """Makes a call that autograd or forward-mode derivatives watch."""
+    cell = Cell(more)
+    return plan.result(cell, eager_apply(plan, cell, *values))
+
+
+def call_transformed(plan: Plan, more: Any, values: Sequence[Any]) -> Any:
+    """Makes a call inside a transform of torch.func."""
+    cell = Cell(more)
+    if not plan.mutated:
+        return plan.result(cell, WatchedCall.apply(plan, cell, *values))
+    # Changed in place afterwards, by what transforms understand; what is saved stays as it was.
+    taken = list(values)
+    for i in plan.mutated:
+        taken[i] = values[i].clone()
+    outputs = list(WatchedCall.apply(plan, cell, *taken))
+    for place, i in enumerate(plan.mutated):
+        outputs[place] = values[i].copy_(outputs[place])
+    return plan.result(cell, outputs)

@@ -1,0 +1,227 @@
+"""Which of a function's calls is meant: the rules of docs/runtime.md, for torch tensors."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from kernelfunctions.torch._description import Call, Leaf, Parameter
+
+#: Costs as in the runtime: an int for a float, one number for a vector, a number for memory.
+_INT_AS_FLOAT = 20
+_NUMBER_AS_VECTOR = 50
+_NUMBER_AS_MEMORY = 100
+#: A tensor that would have to be read for a number, and one that autocast would cast.
+_TENSOR_AS_NUMBER = 10
+_CAST = 5
+
+_GENERATORS = {"grid": "Grid", "range": "Range", "wang_hash": "WangHash", "rand_float": "RandFloat"}
+
+
+class MisfitError(Exception):
+    """Why a value isn't for an argument."""
+
+    def __init__(self, argument: str, reason: str, kind: type[Exception] = TypeError) -> None:
+        super().__init__(reason)
+        self.argument = argument
+        self.reason = reason
+        self.kind = kind
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """One thing that the host passes into a call: a leaf, or a struct by value or of tensors."""
+
+    parameter: Parameter
+    #: Null for a struct that is passed whole.
+    leaf: Leaf | None
+    #: Which parameter it belongs to, and the way from there: field names, and numbers in arrays.
+    owner: int
+    path: tuple[str | int, ...]
+    #: As messages have it: "ray.origin".
+    name: str
+
+    @property
+    def is_output(self) -> bool:
+        """Whether the call makes it, unless it is given."""
+        return self.parameter.role in ("out", "result")
+
+
+def slots_of(call: Call) -> tuple[Slot, ...]:
+    """Returns what is passed into a call and comes out of it, in the parameters' order."""
+    found: list[Slot] = []
+    for owner, parameter in enumerate(call.parameters):
+        _add_slots(call, parameter, owner, (), parameter.name, found)
+    return tuple(found)
+
+
+def _add_slots(
+    call: Call,
+    parameter: Parameter,
+    owner: int,
+    path: tuple[str | int, ...],
+    name: str,
+    found: list[Slot],
+) -> None:
+    if parameter.form == "fields":
+        for number, field in enumerate(parameter.fields):
+            step: str | int = number if parameter.is_array else field.keyword
+            label = f"{name}[{number}]" if parameter.is_array else f"{name}.{field.name}"
+            _add_slots(call, field, owner, (*path, step), label, found)
+        return
+    leaf = call.leaves[parameter.leaf] if parameter.form == "leaf" else None
+    if leaf is not None and leaf.passing == "nothing":
+        return
+    found.append(Slot(parameter, leaf, owner, path, name))
+
+
+def field_of(value: Any, step: str | int, name: str) -> Any:
+    """Returns a field of a struct: a dict's entry, an attribute, an element of a list."""
+    if isinstance(step, int):
+        return value[step]
+    if isinstance(value, Mapping):
+        if step in value:
+            return value[step]
+        raise MisfitError(name, f"expected a field '{step}', found {', '.join(map(str, value)) or 'none'}")
+    if hasattr(value, step):
+        return getattr(value, step)
+    raise MisfitError(name, f"expected a struct with the field '{step}', found {type(value).__name__}")
+
+
+def bind(call: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """Returns what is given for each parameter, None for what isn't."""
+    places = [i for i, parameter in enumerate(call.parameters) if parameter.role != "result"]
+    if len(args) > len(places):
+        raise MisfitError("", f"expected at most {len(places)} arguments, found {len(args)}")
+    given: list[Any] = [None] * len(call.parameters)
+    for place, value in zip(places, args, strict=False):
+        given[place] = value
+    names = {parameter.keyword: i for i, parameter in enumerate(call.parameters)}
+    for keyword, value in kwargs.items():
+        if keyword in ("shape", "stream", "reads", "writes"):
+            continue
+        if keyword not in names:
+            raise MisfitError("", f"no parameter '{keyword}'; it has {', '.join(names)}")
+        place = names[keyword]
+        if given[place] is not None and place < len(args):
+            raise MisfitError(keyword, "it is given twice")
+        given[place] = value
+    for parameter, value in zip(call.parameters, given, strict=True):
+        if value is None and parameter.role in ("in", "inout"):
+            raise MisfitError(parameter.name, "it is missing")
+    return given
+
+
+def values_of(call: Call, slots: Sequence[Slot], given: Sequence[Any]) -> list[Any]:
+    """Returns what is given for each slot."""
+    values: list[Any] = []
+    for slot in slots:
+        value = given[slot.owner]
+        for step in slot.path:
+            if value is None or (slot.is_output and isinstance(value, type)):
+                break
+            value = field_of(value, step, slot.name)
+        values.append(value)
+    return values
+
+
+def cost_of(slot: Slot, value: Any, casts: Callable[[torch.Tensor, Leaf], bool]) -> int:
+    """Returns what it costs that a value stands for a slot; raises MisfitError where it can't."""
+    leaf = slot.leaf
+    if value is None and slot.is_output:
+        return 0
+    if leaf is None:
+        if isinstance(value, torch.Tensor):
+            raise MisfitError(
+                slot.name, f"expected {slot.parameter.type}, found a tensor: give it field by field"
+            )
+        return 0
+    if isinstance(value, torch.Tensor):
+        return _cost_of_tensor(slot, leaf, value, casts)
+    if leaf.passing == "generator":
+        if type(value).__name__ == _GENERATORS[leaf.generator]:
+            if leaf.generator == "grid" and len(value.shape) != leaf.call_rank:
+                raise MisfitError(slot.name, f"expected {leaf.text}, found one of rank {len(value.shape)}")
+            return 0
+        raise MisfitError(slot.name, f"expected {leaf.text}, found {type(value).__name__}")
+    if leaf.is_memory:
+        return _cost_of_other_memory(slot, leaf, value)
+    return _cost_of_value(slot, leaf, value)
+
+
+def _cost_of_tensor(
+    slot: Slot, leaf: Leaf, value: torch.Tensor, casts: Callable[[torch.Tensor, Leaf], bool]
+) -> int:
+    if leaf.passing == "pointer":
+        return 0
+    cost = 0
+    if not leaf.any_bytes and value.dtype != leaf.dtype:
+        if not casts(value, leaf):
+            raise MisfitError(
+                slot.name, f"expected scalar type {_word(leaf.dtype)} but found {_word(value.dtype)}"
+            )
+        cost = _CAST
+    if leaf.passing == "buffer":
+        return cost
+    if leaf.passing == "generator":
+        raise MisfitError(slot.name, f"expected {leaf.text}, found a tensor")
+    if leaf.passing == "value":
+        if tuple(value.shape) != leaf.extents:
+            raise MisfitError(
+                slot.name, f"expected {leaf.text}, found a tensor of shape {list(value.shape)}", ValueError
+            )
+        return cost + _TENSOR_AS_NUMBER
+    if value.dim() != leaf.ndim:
+        reason = f"expected {leaf.ndim} dimensions ({leaf.text}), found {value.dim()}"
+        raise MisfitError(slot.name, reason, ValueError)
+    fixed = leaf.call_rank + leaf.inner_rank
+    if leaf.passing == "tensor" and tuple(value.shape[fixed:]) != leaf.trailing:
+        reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found shape "
+        raise MisfitError(slot.name, reason + str(list(value.shape)), ValueError)
+    return cost
+
+
+def _cost_of_other_memory(slot: Slot, leaf: Leaf, value: Any) -> int:
+    if isinstance(value, bool | int | float):
+        if leaf.passing == "pointer" and type(value) is int:
+            return _NUMBER_AS_MEMORY
+        if leaf.passing == "tensor" and leaf.ndim == 0:
+            return _NUMBER_AS_MEMORY
+        raise MisfitError(slot.name, f"expected {leaf.text}, found {type(value).__name__}")
+    dimensions = getattr(value, "ndim", leaf.ndim)
+    if leaf.passing == "tensor" and dimensions != leaf.ndim:
+        raise MisfitError(slot.name, f"expected {leaf.ndim} dimensions ({leaf.text}), found {dimensions}")
+    return 0
+
+
+def _cost_of_value(slot: Slot, leaf: Leaf, value: Any) -> int:
+    if isinstance(value, bool):
+        if leaf.scalar != "bool":
+            raise MisfitError(slot.name, f"expected {leaf.text}, found bool")
+        return _NUMBER_AS_VECTOR if leaf.extents else 0
+    if isinstance(value, int | torch.SymInt):
+        if leaf.scalar == "bool":
+            raise MisfitError(slot.name, f"expected {leaf.text}, found int")
+        return (_INT_AS_FLOAT if leaf.is_floating else 0) + (_NUMBER_AS_VECTOR if leaf.extents else 0)
+    if isinstance(value, float | torch.SymFloat):
+        if not leaf.is_floating:
+            raise MisfitError(slot.name, f"expected {leaf.text}, found float")
+        return _NUMBER_AS_VECTOR if leaf.extents else 0
+    if isinstance(value, list | tuple):
+        if not leaf.extents or len(value) != leaf.extents[0]:
+            raise MisfitError(
+                slot.name, f"expected {leaf.text}, found a {type(value).__name__} of {len(value)}"
+            )
+        return 0
+    if isinstance(value, str) or (hasattr(value, "address") and hasattr(value, "device")):
+        raise MisfitError(slot.name, f"expected {leaf.text}, found {type(value).__name__}")
+    return 0
+
+
+def _word(dtype: torch.dtype) -> str:
+    """Returns "Float" for torch.float32, as PyTorch's own messages have it."""
+    words = {"float16": "Half", "float32": "Float", "float64": "Double", "int32": "Int", "int64": "Long"}
+    words |= {"int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "bfloat16": "BFloat16"}
+    name = str(dtype).removeprefix("torch.")
+    return words.get(name, name)

@@ -1,0 +1,183 @@
+"""What a function's calls take and give, as the extension module describes them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from kernelfunctions import _kf
+
+#: PyTorch's dtypes by the names that artifacts give scalars.
+DTYPES: dict[str, torch.dtype] = {
+    "bool": torch.bool,
+    "int8": torch.int8,
+    "int16": torch.int16,
+    "int32": torch.int32,
+    "int64": torch.int64,
+    "uint8": torch.uint8,
+    "uint16": torch.uint16,
+    "uint32": torch.uint32,
+    "uint64": torch.uint64,
+    "float16": torch.float16,
+    "float32": torch.float32,
+    "float64": torch.float64,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """One argument of a call, or one field of it: manifest::Argument."""
+
+    index: int
+    name: str
+    role: str
+    passing: str
+    text: str
+    access: str
+    generator: str
+    scalar: str
+    extents: tuple[int, ...]
+    rank: int
+    call_rank: int
+    inner_rank: int
+    trailing: tuple[int, ...]
+    map: tuple[int, ...]
+    differentiable: bool
+    gradient: str
+    overwrite: bool
+    accumulate: str
+    combined: bool
+    contiguous: bool
+    any_bytes: bool
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return DTYPES[self.scalar]
+
+    @property
+    def is_floating(self) -> bool:
+        return self.scalar.startswith("float")
+
+    @property
+    def ndim(self) -> int:
+        """Dimensions of the torch tensor that is given for it."""
+        return self.rank + len(self.extents)
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether a tensor is given for it."""
+        return self.passing in ("tensor", "buffer", "pointer")
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the call makes it, unless it is given: a result, or an out parameter."""
+        return self.role in ("out", "result")
+
+    @property
+    def is_mutated(self) -> bool:
+        """Whether the call changes the memory that it is given for it."""
+        return self.role == "inout" or self.access in ("write", "read_write", "add", "view")
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """A parameter, or a field of one, over a call's leaves: manifest::ParameterTree."""
+
+    name: str
+    #: What a call takes it by, of parameters; the attribute that holds it, of fields.
+    keyword: str
+    form: str
+    type: str
+    role: str
+    leaf: int
+    leaves: int
+    extents: tuple[int, ...]
+    fields: tuple["Parameter", ...]
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is given element by element, as a list."""
+        return self.form == "fields" and bool(self.extents)
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One overload of a function."""
+
+    number: int
+    text: str
+    rank: int
+    dispatch: str
+    strict_broadcasting: bool
+    backward: bool
+    fused: bool
+    forward_deterministic: bool
+    backward_deterministic: bool
+    fused_deterministic: bool
+    leaves: tuple[Leaf, ...]
+    #: Those that the host passes, in order; the result last.
+    parameters: tuple[Parameter, ...]
+    #: Those that come back, in the order in which they do: the result first.
+    returned: tuple[Parameter, ...] = field(default=())
+
+    @property
+    def is_flat(self) -> bool:
+        return all(parameter.form == "leaf" for parameter in self.parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A function with its configuration."""
+
+    module: str
+    name: str
+    launched: bool
+    launch: tuple[Any, ...] | None
+    deterministic: bool | None
+    #: Whether it has globals that are set, or hooks.
+    configured: bool
+    jvp: bool
+    calls: tuple[Call, ...]
+
+
+def _parameter(described: dict[str, Any]) -> Parameter:
+    return Parameter(
+        name=described["name"],
+        keyword=described.get("keyword", described["attribute"]),
+        form=described["form"],
+        type=described["type"],
+        role=described["role"],
+        leaf=described["leaf"],
+        leaves=described["leaves"],
+        extents=described["extents"],
+        fields=tuple(_parameter(one) for one in described["fields"]),
+    )
+
+
+def _is_hidden(parameter: Parameter, leaves: tuple[Leaf, ...]) -> bool:
+    return parameter.form == "leaf" and leaves[parameter.leaf].passing == "nothing"
+
+
+def _call(number: int, described: dict[str, Any]) -> Call:
+    leaves = tuple(Leaf(index, **one) for index, one in enumerate(described["leaves"]))
+    every = tuple(_parameter(one) for one in described["parameters"])
+    parameters = tuple(one for one in every if not _is_hidden(one, leaves))
+    returned = [one for one in parameters if one.role == "result"]
+    # A method's object is changed in place, and doesn't come back.
+    returned += [one for one in parameters if one.role in ("out", "inout") and one.name != "this"]
+    words = [word for word in described if word not in ("leaves", "parameters")]
+    return Call(
+        number=number,
+        leaves=leaves,
+        parameters=parameters,
+        returned=tuple(returned),
+        **{word: described[word] for word in words},
+    )
+
+
+def describe(function: _kf.Function) -> Description:
+    """Returns what the function's calls take and give."""
+    described = _kf.describe_calls(function)
+    words = ("module", "name", "launched", "launch", "deterministic", "configured", "jvp")
+    calls = tuple(_call(number, one) for number, one in enumerate(described["calls"]))
+    return Description(calls=calls, **{word: described[word] for word in words})

@@ -1,0 +1,120 @@
+"""The backward pass of a call: which gradients flow in, and where those of its values go."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from kernelfunctions import _kf
+from kernelfunctions.torch import _host
+from kernelfunctions.torch._choice import Slot
+from kernelfunctions.torch._description import Leaf
+from kernelfunctions.torch._plan import Plan, number_of
+from kernelfunctions.torch._shapes import made_shape
+
+
+class GradientPass:
+    """One backward pass. `values`: from before the call; `flows`: of its outputs, None for none."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        values: Sequence[Any],
+        flows: Sequence[torch.Tensor | None],
+        needs: Sequence[bool],
+        more: Mapping[str, Any] | None,
+    ) -> None:
+        self.plan = plan
+        self.values = values
+        self.flows = flows
+        self.needs = needs
+        self.more = more
+        self.found: list[Any] = [None] * len(values)
+        self._numbers: list[tuple[int, Any]] = []
+        self._pushed: list[int] = []
+        self._shape: list[Any] | None = None
+        self._made = len(plan.mutated)
+
+    def run(self, backward: Any) -> list[torch.Tensor | None]:
+        """Returns the gradient of each value that needs one."""
+        items: list[Any] = []
+        place = -1
+        for slot in self.plan.slots:
+            if slot.is_output:
+                items.append(self._output(slot.leaf))
+            else:
+                place += 1
+                items.append(self._input(place, slot))
+        _host.call(backward, self.plan.nested(items), self.more or {})
+        for place, number in self._numbers:
+            value = self.values[place]
+            self.found[place] = torch.tensor(number.grad, dtype=value.dtype, device=value.device)
+        for place in self._pushed:
+            leaf = self.plan.slot(place).leaf
+            assert leaf is not None
+            self.found[place] = _gathered(self.found[place], leaf, self.values[place])
+        return [one if needed else None for one, needed in zip(self.found, self.needs, strict=True)]
+
+    def _output(self, leaf: Leaf | None) -> Any:
+        if leaf is None or self._made >= len(self.flows):
+            return None
+        flow = self.flows[self._made]
+        self._made += 1
+        if not self.plan.carries(leaf):
+            return None
+        if flow is None:
+            # Without one, 1 would flow in.
+            like = next(one for one in self.flows if one is not None)
+            flow = like.new_zeros((), dtype=leaf.dtype).expand(made_shape(leaf, self.shape()))
+        if leaf.passing != "value":
+            return _host.with_gradients(flow, flow)
+        given = _kf.differentiable(flow.tolist())
+        given.grad = flow.tolist()
+        return given
+
+    def _input(self, place: int, slot: Slot) -> Any:
+        leaf = slot.leaf
+        value = self.values[place]
+        if leaf is None or not isinstance(value, torch.Tensor):
+            return value
+        plan = self.plan
+        needed = plan.differentiable[place] and (self.needs[place] or leaf.gradient == "required")
+        if place in plan.numbers:
+            number = number_of(plan.name, slot, value)
+            if needed:
+                number = _kf.differentiable(number)
+                self._numbers.append((place, number))
+            return number
+        flow = None
+        if place in plan.mutated:
+            flow = self.flows[plan.mutated.index(place)]
+            if flow is None and leaf.differentiable:
+                flow = torch.zeros_like(value)
+        if needed and leaf.access != "write":
+            self.found[place] = self._room(place, value, leaf)
+        return _host.with_gradients(value, flow, self.found[place])
+
+    def _room(self, place: int, value: torch.Tensor, leaf: Leaf) -> torch.Tensor:
+        """Returns where the gradient of a value goes."""
+        if leaf.accumulate == "push":
+            self._pushed.append(place)
+            return value.new_zeros([*self.shape(), *leaf.trailing])
+        if leaf.overwrite:
+            return torch.empty_like(value, memory_format=torch.contiguous_format)
+        if leaf.contiguous:
+            return torch.zeros_like(value, memory_format=torch.contiguous_format)
+        return torch.zeros_like(value)
+
+    def shape(self) -> list[Any]:
+        """Returns the call's shape."""
+        if self._shape is None:
+            self._shape = self.plan.shape(self.values, self.more)
+        return self._shape
+
+
+def _gathered(pushed: torch.Tensor, leaf: Leaf, value: torch.Tensor) -> torch.Tensor:
+    """Sums gradients that were pushed, one for each call, to those of a tensor's elements."""
+    rank = pushed.dim() - len(leaf.trailing)
+    others = [d for d in range(rank) if d not in leaf.map]
+    order = [*others, *leaf.map, *range(rank, pushed.dim())]
+    return pushed.permute(order).sum_to_size(value.shape)

@@ -1,0 +1,350 @@
+"""How a call with torch tensors of certain types goes: which overload, and what autograd knows of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from kernelfunctions import _kf
+from kernelfunctions.torch import _host
+from kernelfunctions.torch._choice import MisfitError, Slot, bind, cost_of, slots_of, values_of
+from kernelfunctions.torch._description import Call, Description, Leaf, Parameter
+from kernelfunctions.torch._shapes import call_shape
+
+#: Keywords of a call that are none of its parameters.
+RESERVED = ("shape", "stream", "reads", "writes")
+
+
+class Cell:
+    """What one call gave, besides its tensors: opaque to PyTorch."""
+
+    __slots__ = ("before", "more", "raw")
+
+    def __init__(self, more: Mapping[str, Any] | None) -> None:
+        self.more = more
+        self.raw: Any = None
+        #: By value's number, what tensors held that the call has changed.
+        self.before: dict[int, torch.Tensor] = {}
+
+
+class Output:
+    """A tensor that comes out of a call, for autograd: one that was made, or one that was changed."""
+
+    __slots__ = ("differentiable", "leaf", "path", "returned", "value")
+
+    def __init__(
+        self, leaf: Leaf, value: int | None, returned: int, path: tuple[str | int, ...], differentiable: bool
+    ) -> None:
+        self.leaf = leaf
+        #: Of one that was changed, its number among the values.
+        self.value = value
+        #: Its place among what the call returns, and the way from there; -1 where it doesn't come back.
+        self.returned = returned
+        self.path = path
+        self.differentiable = differentiable
+
+
+def _leaf_paths(call: Call, parameter: Parameter, path: tuple[str | int, ...]) -> list[tuple[Leaf, Any]]:
+    if parameter.form != "fields":
+        return [(call.leaves[parameter.leaf], path)] if parameter.form == "leaf" else []
+    found: list[tuple[Leaf, Any]] = []
+    for number, field in enumerate(parameter.fields):
+        step: str | int = number if parameter.is_array else field.keyword
+        found += _leaf_paths(call, field, (*path, step))
+    return found
+
+
+def nest(parameter: Parameter, items: Any) -> Any:
+    """Returns a parameter's argument from what its slots are given, in order: an iterator."""
+    if parameter.form != "fields":
+        return next(items)
+    if parameter.is_array:
+        return [nest(field, items) for field in parameter.fields]
+    return {field.keyword: nest(field, items) for field in parameter.fields}
+
+
+class Plan:
+    """One call, for arguments of the types that it was made for. Immutable, shared by threads."""
+
+    def __init__(
+        self, function: _kf.Function, description: Description, call: Call, values: Sequence[Any]
+    ) -> None:
+        self.function = function
+        self.name = description.name
+        self.description = description
+        self.call = call
+        self.slots = slots_of(call)
+        #: Those that go in, and what is given for them.
+        self.inputs = tuple(i for i, slot in enumerate(self.slots) if not slot.is_output)
+        taken = [values[i] for i in self.inputs]
+        slots = [self.slots[i] for i in self.inputs]
+        self.tensors = tuple(i for i, value in enumerate(taken) if isinstance(value, torch.Tensor))
+        self.numbers = tuple(i for i in self.tensors if _passing(slots[i]) in ("value", "generator"))
+        self.mutated = tuple(i for i in self.tensors if _is_mutated(slots[i]))
+        self.casts = tuple(
+            (i, leaf.dtype)
+            for i in self.tensors
+            if (leaf := slots[i].leaf) is not None
+            and leaf.passing == "tensor"
+            and taken[i].dtype != leaf.dtype
+        )
+        self.differentiable = tuple(
+            call.backward
+            and (leaf := slot.leaf) is not None
+            and leaf.differentiable
+            and leaf.gradient != "never"
+            for slot in slots
+        )
+        self.outputs = self._outputs()
+        self.is_flat = all(parameter.form != "fields" for parameter in call.parameters)
+        self.leading = 0
+        while self.leading < len(call.parameters) and call.parameters[self.leading].role in ("in", "inout"):
+            self.leading += 1
+        #: Whether what goes in is all positional.
+        self.is_plain = self.is_flat and all(
+            parameter.role in ("out", "result") for parameter in call.parameters[self.leading :]
+        )
+        self.is_simple = (
+            len(call.returned) == 1
+            and call.returned[0].form == "leaf"
+            and not self.mutated
+            and not self.numbers
+        )
+        self.backward = function.backward if call.backward else None
+
+    def slot(self, value: int) -> Slot:
+        """The slot of a value that goes in."""
+        return self.slots[self.inputs[value]]
+
+    def _outputs(self) -> tuple[Output, ...]:
+        found = []
+        for value in self.mutated:
+            leaf = self.slot(value).leaf
+            assert leaf is not None
+            place = next((p for p, one in enumerate(self.call.returned) if one.leaf == leaf.index), -1)
+            found.append(Output(leaf, value, place, (), self.carries(leaf)))
+        for place, parameter in enumerate(self.call.returned):
+            if parameter.role == "inout":
+                continue
+            for leaf, path in _leaf_paths(self.call, parameter, ()):
+                found.append(Output(leaf, None, place, path, self.carries(leaf)))
+        return tuple(found)
+
+    def carries(self, leaf: Leaf) -> bool:
+        """Whether gradients flow in through an output; without a backward pass, whether they would."""
+        return leaf.is_floating and (leaf.differentiable or not self.call.backward)
+
+    # Forward.
+
+    def arguments(self, values: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+        """Returns positional and named arguments of a call that is given these values."""
+        if self.is_plain:
+            return values, {}
+        items = iter(values)
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for place, parameter in enumerate(self.call.parameters):
+            if parameter.role in ("out", "result"):
+                continue
+            value = nest(parameter, items)
+            if place < self.leading:
+                positional.append(value)
+            else:
+                named[parameter.keyword] = value
+        return positional, named
+
+    def run(self, cell: Cell, values: Sequence[Any], in_place: bool) -> tuple[torch.Tensor, ...]:
+        """Makes the call, and returns its outputs. Those that it changes are changed in place, or copies."""
+        if self.mutated or self.numbers:
+            values = self._prepared(cell, values, in_place)
+        args, named = self.arguments(values)
+        if cell.more:
+            named = {**named, **cell.more}
+        raw = cell.raw = _host.call(self.function, args, named)
+        outputs: list[torch.Tensor] = []
+        for output in self.outputs:
+            if output.value is not None:
+                outputs.append(values[output.value])
+                continue
+            item = raw if len(self.call.returned) == 1 else raw[output.returned]
+            for step in output.path:
+                item = item[step] if isinstance(step, int) else getattr(item, step)
+            if not isinstance(item, torch.Tensor):
+                item = torch.tensor(item, dtype=output.leaf.dtype)
+            outputs.append(item)
+        return tuple(outputs)
+
+    def _prepared(self, cell: Cell, values: Sequence[Any], in_place: bool) -> list[Any]:
+        changed = list(values)
+        for i in self.numbers:
+            changed[i] = number_of(self.name, self.slot(i), values[i])
+        for i in self.mutated:
+            leaf = self.slot(i).leaf
+            if leaf is not None and leaf.access not in ("write", "add"):
+                cell.before[i] = values[i].detach().clone()
+            if not in_place:
+                changed[i] = values[i].clone()
+        return changed
+
+    def result(self, cell: Cell, outputs: Sequence[torch.Tensor]) -> Any:
+        """Returns what the call returned, with these tensors for its own."""
+        if self.is_simple:
+            return outputs[0]
+        returned = len(self.call.returned)
+        if returned == 0:
+            return None
+        items = [cell.raw] if returned == 1 else list(cell.raw)
+        for output, tensor in zip(self.outputs, outputs, strict=True):
+            if output.returned < 0:
+                continue
+            if not output.path:
+                items[output.returned] = tensor
+                continue
+            owner = items[output.returned]
+            for step in output.path[:-1]:
+                owner = owner[step] if isinstance(step, int) else getattr(owner, step)
+            last = output.path[-1]
+            if isinstance(last, int):
+                owner[last] = tensor
+            else:
+                setattr(owner, last, tensor)
+        return items[0] if returned == 1 else type(cell.raw)(*items)
+
+    # Forward derivatives.
+
+    def tangents(
+        self, values: Sequence[Any], tangents: Sequence[Any], more: Mapping[str, Any] | None
+    ) -> tuple[Any, ...]:
+        """Returns the tangents of the outputs; `tangents`: those of the values, None for none."""
+        cell = Cell(more)
+        values = self._prepared(cell, values, in_place=False)
+        given: list[Any] = list(tangents)
+        for i in range(len(values)):
+            leaf = self.slot(i).leaf
+            if leaf is None or not leaf.is_floating:
+                given[i] = None
+            elif i in self.numbers and given[i] is not None:
+                given[i] = given[i].tolist()
+            elif i in self.mutated:
+                like = torch.zeros_like(values[i]) if given[i] is None else given[i].clone()
+                given[i] = like if leaf.differentiable or self.description.jvp else None
+        items = iter(given)
+        named = {}
+        for parameter in self.call.parameters:
+            if parameter.role in ("out", "result"):
+                continue
+            tangent = _present(nest(parameter, items))
+            if tangent is not None:
+                named[parameter.keyword] = tangent
+        args, keywords = self.arguments(values)
+        keywords = {**keywords, **(more or {}), "tangents": named}
+        _, raw = _host.call(self.function.jvp, args, keywords)
+        found: list[Any] = []
+        for output in self.outputs:
+            if output.value is not None and output.returned < 0:
+                found.append(given[output.value])
+                continue
+            item = raw if len(self.call.returned) == 1 else raw[output.returned]
+            for step in output.path:
+                item = item[step] if isinstance(step, int) else getattr(item, step)
+            if item is not None and not isinstance(item, torch.Tensor):
+                item = torch.tensor(item, dtype=output.leaf.dtype)
+            found.append(item)
+        return tuple(found)
+
+    def nested(self, items: list[Any]) -> list[Any]:
+        """Returns one argument for each parameter, from what slots are given."""
+        if self.is_flat:
+            return items
+        left = iter(items)
+        return [nest(parameter, left) for parameter in self.call.parameters]
+
+    def shape(self, values: Sequence[Any], more: Mapping[str, Any] | None) -> list[Any]:
+        """Returns the call's shape."""
+        given = {}
+        for place, value in enumerate(values):
+            leaf = self.slot(place).leaf
+            if leaf is not None:
+                extents = extents_of(leaf, value)
+                if extents is not None:
+                    given[leaf.index] = extents
+        return call_shape(self.name, self.call, given, (more or {}).get("shape"))
+
+
+def extents_of(leaf: Leaf, value: Any) -> Any:
+    """Returns the shape that a value gives its leaf; None where it takes no part in the call's."""
+    if leaf.passing == "value":
+        return leaf.extents
+    if leaf.generator == "grid":
+        return value.shape
+    if leaf.generator == "range":
+        return [len(range(value.start, value.stop, value.step))]
+    if leaf.passing == "pointer" or not leaf.map:
+        return None
+    if hasattr(value, "shape"):
+        return value.shape
+    return torch.tensor(value).shape if leaf.is_memory else None
+
+
+def _present(tangent: Any) -> Any:
+    """Leaves out of a struct's tangent what has none; None where nothing is left."""
+    if isinstance(tangent, dict):
+        kept = {name: one for name, field in tangent.items() if (one := _present(field)) is not None}
+        return kept or None
+    if isinstance(tangent, list):
+        kept_items = [_present(one) for one in tangent]
+        return kept_items if any(one is not None for one in kept_items) else None
+    return tangent
+
+
+def _passing(slot: Slot) -> str:
+    return slot.leaf.passing if slot.leaf is not None else ""
+
+
+def _has_gradient(slot: Slot) -> bool:
+    return slot.leaf is not None and slot.leaf.differentiable and slot.leaf.gradient != "never"
+
+
+def _is_mutated(slot: Slot) -> bool:
+    return slot.leaf is not None and slot.leaf.is_mutated
+
+
+def number_of(name: str, slot: Slot, value: Any) -> Any:
+    """Returns the number, or the nested list, that a tensor on the host holds."""
+    if value.device.type != "cpu":
+        raise TypeError(
+            f"{name}: argument '{slot.name}': expected a number, found a tensor on {value.device}, which "
+            "would have to be read back: give a number, or a tensor where the call spec has one"
+        )
+    return value.tolist()
+
+
+def choose(
+    description: Description, args: Sequence[Any], kwargs: Mapping[str, Any], autocast: bool
+) -> tuple[Call, list[Any]]:
+    """Returns the overload that is meant, and what is given for its slots; raises MisfitError."""
+    best: tuple[int, Call, list[Any]] | None = None
+    refusals: list[MisfitError] = []
+
+    def casts(value: torch.Tensor, leaf: Leaf) -> bool:
+        return autocast and value.is_floating_point() and leaf.is_floating and leaf.passing == "tensor"
+
+    for call in description.calls:
+        try:
+            slots = slots_of(call)
+            values = values_of(call, slots, bind(call, args, kwargs))
+            cost = sum(cost_of(slot, value, casts) for slot, value in zip(slots, values, strict=True))
+        except MisfitError as misfit:
+            refusals.append(misfit)
+            continue
+        if best is None or cost < best[0]:
+            best = (cost, call, values)
+    if best is not None:
+        return best[1], best[2]
+    if len(refusals) == 1:
+        raise refusals[0]
+    texts = [
+        f"\n  {call.text}: " + (f"argument '{one.argument}': " if one.argument else "") + one.reason
+        for call, one in zip(description.calls, refusals, strict=True)
+    ]
+    raise MisfitError("", "no overload takes these arguments:" + "".join(texts))

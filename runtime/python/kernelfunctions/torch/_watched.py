@@ -1,0 +1,141 @@
+"""What the extension module calls where something watches a call: autograd, torch.func, tracing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from kernelfunctions import _kf
+from kernelfunctions.torch._autograd import call_eagerly, call_transformed
+from kernelfunctions.torch._choice import MisfitError, bind, values_of
+from kernelfunctions.torch._description import Description, describe
+from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._plan import RESERVED, Plan, choose
+
+_Parameter = torch.nn.Parameter
+_Tensor = torch.Tensor
+_functorch_is_active = torch._C._are_functorch_transforms_active
+_dispatch_modes = torch._C._len_torch_dispatch_stack
+
+
+class State:
+    """What is known of a function: its calls, and how those with arguments of certain types go."""
+
+    __slots__ = ("description", "function", "operators", "plans")
+
+    def __init__(self, function: _kf.Function) -> None:
+        self.function = function
+        self.description: Description = describe(function)
+        self.plans: dict[Any, Plan] = {}
+        self.operators: Any = None
+
+
+def state_of(function: _kf.Function) -> State:
+    """Returns what is known of a function."""
+    known: State | None = function.__dict__.get("_torch_state")
+    if known is None:
+        known = function.__dict__["_torch_state"] = State(function)
+    return known
+
+
+def _key(value: Any) -> Any:
+    """What of an argument decides how a call goes; calls of one key have one plan."""
+    kind = type(value)
+    if kind is _Tensor or kind is _Parameter or isinstance(value, _Tensor):
+        return kind, value.dtype, value.ndim
+    if kind in (list, tuple):
+        return (kind, *map(_key, value))
+    if isinstance(value, Mapping):
+        return (kind, *((name, _key(one)) for name, one in value.items()))
+    if hasattr(value, "ndim"):
+        return kind, value.dtype, value.ndim
+    names = getattr(kind, "_fields", None) or getattr(value, "__dict__", None)
+    if names and not isinstance(value, type):
+        return (kind, *(_key(getattr(value, name)) for name in names))
+    return kind
+
+
+def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autocast: bool) -> Plan:
+    """Returns how a call with these arguments goes; refuses what no overload takes."""
+    key = (autocast, *map(_key, args))
+    if kwargs:
+        key = (*key, *((name, _key(value)) for name, value in kwargs.items()))
+    plan = state.plans.get(key)
+    if plan is None:
+        try:
+            call, values = choose(state.description, args, kwargs, autocast)
+        except MisfitError as misfit:
+            refuse(misfit.kind, state.description.name, misfit.argument, misfit.reason)
+        plan = state.plans[key] = Plan(state.function, state.description, call, values)
+    return plan
+
+
+def _is_autocast(args: Sequence[Any]) -> bool:
+    if not torch._C._is_any_autocast_enabled():
+        return False
+    device = next((value.device.type for value in args if isinstance(value, _Tensor)), "cpu")
+    return bool(torch.is_autocast_enabled(device))
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, _Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _tensors(one)
+    elif isinstance(value, Mapping):
+        yield from _tensors(list(value.values()))
+    elif not isinstance(value, type):
+        names = getattr(type(value), "_fields", None) or getattr(value, "__dict__", None) or ()
+        yield from _tensors([getattr(value, name) for name in names])
+
+
+def is_watched(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether something watches a call with these arguments."""
+    tensors = list(_tensors([*args, *kwargs.values()]))
+    if not tensors:
+        return False
+    if _functorch_is_active() or _dispatch_modes() > 0:
+        return True
+    if any(type(one) not in (_Tensor, _Parameter) for one in tensors):
+        return True
+    if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
+        return True
+    is_dual = torch.autograd.forward_ad.unpack_dual
+    return torch.autograd.forward_ad._current_level >= 0 and any(
+        is_dual(one).tangent is not None for one in tensors
+    )
+
+
+def watched_call(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Makes a call that something watches."""
+    state = state_of(function)
+    plan = plan_of(state, args, kwargs, _is_autocast(args))
+    if not kwargs and plan.is_plain:
+        values: Sequence[Any] = args
+        more = None
+    else:
+        values, more = _split(state, plan, args, kwargs)
+    if plan.casts:
+        cast = list(values)
+        for i, dtype in plan.casts:
+            cast[i] = values[i].to(dtype)
+        values = cast
+    if _functorch_is_active():
+        return call_transformed(plan, more, values)
+    return call_eagerly(plan, more, values)
+
+
+def _split(
+    state: State, plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Returns what goes into the call, and its reserved keywords; refuses outputs that are given."""
+    slots = plan.slots
+    every = values_of(plan.call, slots, bind(plan.call, args, kwargs))
+    for slot, value in zip(slots, every, strict=True):
+        if slot.is_output and value is not None:
+            raise RuntimeError(
+                f"{plan.name}(): functions with out=... arguments don't support automatic differentiation, "
+                f"but one of the arguments requires grad (argument '{slot.name}' is given)"
+            )
+    return [every[i] for i in plan.inputs], {name: kwargs[name] for name in RESERVED if name in kwargs}
