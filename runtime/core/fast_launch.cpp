@@ -404,9 +404,12 @@ private:
 
     [[gnu::noinline]] void make(std::size_t i) {
         const PlanItem& item = items_[i];
+        OutputMaker* const maker = request_.arguments[i].maker;
         AnyTensor made =
-            make_tensor(request_.function.module->device().state(), device_, item.element, made_shape(item),
-                        is_read_at_once(i) ? Placement::mapped : Placement::device);
+            maker != nullptr
+                ? maker->make(item.element, made_shape(item))
+                : make_tensor(request_.function.module->device().state(), device_, item.element,
+                              made_shape(item), is_read_at_once(i) ? Placement::mapped : Placement::device);
         bound_[i].addresses[LaunchPlan::data] = made.address();
         use(made.state()->allocation.get(), item.stores_data);
         request_.arguments[i].allocated = std::move(made);

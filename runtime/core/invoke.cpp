@@ -408,9 +408,11 @@ private:
             std::span(call_.arguments).subspan(first, leaves),
             [](const Argument& leaf) { return is_combined(leaf) || has_free_access(leaf); });
         const bool is_read = given_[item].is_read && stored_once && recorder_ == nullptr;
-        AnyTensor made =
-            make_tensor(module_.device().state(), device_, element, binding_.arguments[first].allocate_shape,
-                        is_read ? Placement::mapped : Placement::device);
+        const Dims& shape = binding_.arguments[first].allocate_shape;
+        OutputMaker* const maker = given_[item].maker;
+        AnyTensor made = maker != nullptr ? maker->make(element, shape)
+                                          : make_tensor(module_.device().state(), device_, element, shape,
+                                                        is_read ? Placement::mapped : Placement::device);
         for (std::size_t i = first; i < first + leaves; ++i) {
             const std::int64_t offset = call_.arguments[i].offset;
             BoundArgument& bound = binding_.arguments[i];

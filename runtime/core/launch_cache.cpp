@@ -401,8 +401,11 @@ bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
     }
     for (const KnownLaunch::Output& output : known->outputs) {
         const bool is_read = arguments[output.argument].is_read && output.stored_once;
-        AnyTensor made = make_tensor(module.device().state(), device, output.element, output.shape,
-                                     is_read ? Placement::mapped : Placement::device);
+        OutputMaker* const maker = arguments[output.argument].maker;
+        AnyTensor made = maker != nullptr
+                             ? maker->make(output.element, output.shape)
+                             : make_tensor(module.device().state(), device, output.element, output.shape,
+                                           is_read ? Placement::mapped : Placement::device);
         for (const KnownLaunch::Address& address : known->addresses) {
             if (address.view == LaunchKey::index(output.argument, LaunchKey::data)) {
                 put(block.data() + address.offset, made.address() + address.field);

@@ -27,6 +27,8 @@
 #include "python/stream.h"
 #include "python/structs.h"
 #include "python/tensor.h"
+#include "python/torch_outputs.h"
+#include "python/with_gradients.h"
 
 namespace kf::python {
 namespace {
@@ -87,17 +89,22 @@ public:
 
     py::object run(Encoder* before) {
         const ContextPtr context = choose_context();
+        context_ = context;
+        check_same_device();
         const std::optional<Device> on = on_stream(*context);
         const detail::FunctionRef function{context->module(info_.artifact).state(), info_.index,
                                            std::move(settings_.options)};
         if (on) check_capture(*on);
         is_small_ = is_small();
+        take_torch();
         args_.reserve(hosts_.size());
         for (std::size_t i = 0; i < hosts_.size(); ++i) {
             args_.push_back(convert(i, *context));
-            args_.back().is_read = hosts_[i].as_array && is_small_;
+            args_.back().is_read = is_small_ && (hosts_[i].as_array || returns_torch_host(i));
+            args_.back().maker = hosts_[i].output.get();
         }
         check_apart();
+        check_torch_writes();
         if (encoder_ != nullptr && encoder_->keeps()) check_kept();
         if (encoder_ != nullptr) encoder_->open(context);
         {
@@ -107,6 +114,7 @@ public:
                            settings_.shape ? &*settings_.shape : nullptr, on ? &*on : nullptr, before);
         }
         if (encoder_ != nullptr && encoder_->keeps()) encoder_->name(info_.shared_from_this());
+        note_torch_writes();
         if (runs_backward(pass_)) collect_gradients();
         if (!runs_forward(pass_)) return py::none();
         download_written();
@@ -121,6 +129,10 @@ private:
     void check_capture(const Device& on) const;
     void check_derivative(std::size_t i) const;
     Arg convert(std::size_t i, const Context& context);
+    void check_same_device() const;
+    void take_torch();
+    void check_torch_writes() const;
+    void note_torch_writes() const;
     [[nodiscard]] bool is_small() const;
     void check_apart() const;
     void check_kept() const;
@@ -173,13 +185,88 @@ void Call::check_written(std::size_t i) const {
 
 ContextPtr Call::choose_context() {
     for (const Host& host : hosts_) {
+        if (host.tensor != nullptr && host.torch == nullptr) return host.tensor->context;
+    }
+    for (const Host& host : hosts_) {
         if (host.tensor != nullptr) return host.tensor->context;
     }
-    return encoder_ != nullptr && encoder_->context() != nullptr ? encoder_->context() : default_context();
+    if (encoder_ != nullptr && encoder_->context() != nullptr) return encoder_->context();
+    return reader_.torch.first() ? host_context() : default_context();
+}
+
+/// Refuses tensors of PyTorch's that aren't where the call runs. One number on the CPU goes anywhere, as it
+/// does there.
+void Call::check_same_device() const {
+    const auto first = std::ranges::find_if(hosts_, [](const Host& host) { return host.tensor != nullptr; });
+    if (first == hosts_.end()) return;
+    const auto k = static_cast<std::size_t>(first - hosts_.begin());
+    const std::string there = first->tensor->context->device().info().id;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const TorchTensor* const torch = hosts_[i].torch;
+        if (torch == nullptr) continue;
+        const std::string here = place_text(torch->memory);
+        const bool is_number = torch->memory.shape.empty() && !is_written(i);
+        if (here == there || (torch->array && (is_number || !there.starts_with("cuda")))) continue;
+        refuse(ErrorCode::device_mismatch, where(std::max(i, k)),
+               "expected all tensors to be on the same device, but found at least two devices, " +
+                   (i > k ? here : there) + " and " + (i > k ? there : here) + " (argument '" +
+                   item(std::min(i, k)).name + "')");
+    }
+}
+
+/// Has tensors of PyTorch's on CUDA lent to the call's device, and results made where they are.
+void Call::take_torch() {
+    if (!reader_.torch.first()) return;
+    py::object device;
+    for (Host& host : hosts_) {
+        if (host.torch == nullptr || host.tensor == nullptr) continue;
+        if (!device) device = host.torch->given.attr("device");
+        host.torch->on_device = {on_device_of_call(*host.torch), context_};
+    }
+    returns_torch_host_ = !device && encoder_ == nullptr;
+    if (!device) return;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const bool is_made = is_output(i) && !hosts_[i].given && !hosts_[i].as_array;
+        if (is_made && item(i).structure == nullptr && manifest::passes_elements(leaf(i)))
+            hosts_[i].output = std::make_shared<TorchOutput>(context_, device, encoder_ != nullptr);
+    }
+}
+
+/// Refuses what PyTorch's own functions refuse, in their words, of what the call writes.
+void Call::check_torch_writes() const {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const TorchTensor* const tensor = hosts_[i].torch;
+        if (tensor == nullptr || !is_torch_written(i)) continue;
+        if (tensor->is_copy) {
+            refuse(ErrorCode::layout_mismatch, where(i),
+                   "it is written, and is a negative view, whose memory has other signs: give "
+                   "x.resolve_neg()");
+        }
+        const Torch& torch = *Torch::loaded();
+        if (torch.is_inference(tensor->given.ptr()) && !torch.is_inference_mode()) {
+            refuse(ErrorCode::aliasing, where(i),
+                   "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a "
+                   "clone to get a normal tensor before doing inplace update.");
+        }
+    }
+}
+
+/// Autograd tells by this that what it saved has changed.
+void Call::note_torch_writes() const {
+    py::list written;
+    for (std::size_t i = 0; reader_.torch.first() && i < hosts_.size(); ++i) {
+        if (hosts_[i].torch != nullptr && is_torch_written(i)) written.append(hosts_[i].torch->given);
+    }
+    if (!written.empty()) Torch::loaded()->note_writes(py::tuple(written));
 }
 
 std::optional<Device> Call::on_stream(const Context& context) const {
-    if (!settings_.stream) return std::nullopt;
+    if (!settings_.stream) {
+        const auto on_cuda = [](const Host& host) { return host.torch != nullptr && !host.torch->array; };
+        const auto found = std::ranges::find_if(hosts_, on_cuda);
+        if (encoder_ != nullptr || found == hosts_.end()) return std::nullopt;
+        return context.device().with_stream(current_stream(*found->torch));
+    }
     try {
         return context.device().with_stream(*settings_.stream);
     } catch (const ArgumentError& error) {
@@ -217,14 +304,19 @@ void Call::check_derivative(std::size_t i) const {
         }))
         return;
     refuse(ErrorCode::not_differentiable, where(i),
-           "kf.differentiable() is given, and the backward pass has no gradient for " +
+           std::string(hosts_[i].differentiable != nullptr ? "kf.differentiable()" : "a gradient") +
+               " is given, and the backward pass has no gradient for " +
                with_article(structure != nullptr ? structure->type : detail::type_text(leaf(i))) +
                " here: give the value alone");
 }
 
 Arg Call::convert(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
-    if (host.differentiable != nullptr && runs_backward(pass_)) check_derivative(i);
+    if (runs_backward(pass_)) {
+        const bool is_asked = host.given && as_with_gradients(host.given) != nullptr;
+        if (host.differentiable != nullptr || is_asked) check_derivative(i);
+        host.gradients = find_gradients(*this, i);
+    }
     if (host.generator != nullptr) {
         return Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr);
     }
@@ -291,6 +383,11 @@ void Call::download_written() {
 void Call::collect_gradients() {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         Host& host = hosts_[i];
+        if (host.gradients != nullptr) {
+            const bool is_value = args_[i].kind == Arg::Kind::value && args_[i].gradient != nullptr;
+            store_gradients(*this, i, is_value && !is_output(i) ? gradient_of_item(*this, i) : py::object());
+            continue;
+        }
         // A gradient of another shape than it had is one that the call made.
         if (host.tensor != nullptr && is_pushed(i) && host.uploaded)
             py::cast<Tensor&>(host.content).any = host.uploaded;

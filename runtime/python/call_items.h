@@ -61,6 +61,20 @@ public:
     [[nodiscard]] bool may_be_mapped(std::size_t i) const {
         return is_small_ && manifest::passes_tensor(leaf(i)) && !manifest::has_free_access(leaf(i));
     }
+    /// The memory of a tensor of PyTorch's on CUDA, as the call's device has it.
+    [[nodiscard]] AnyTensor on_device_of_call(const TorchTensor& tensor) const {
+        if (encoder_ != nullptr) return keep_torch(tensor, context_);
+        return tensor.on_device.context == context_ ? tensor.on_device.any : lend(tensor.memory, context_);
+    }
+    /// The result is a tensor of PyTorch's on the CPU.
+    [[nodiscard]] bool returns_torch_host(std::size_t i) const {
+        return returns_torch_host_ && !hosts_[i].as_array && item(i).structure == nullptr &&
+               item(i).role != manifest::Role::in;
+    }
+    /// The call may write the elements of item `i`, where it is a tensor.
+    [[nodiscard]] bool is_torch_written(std::size_t i) const {
+        return is_written(i) || writes_input(i) || may_write_through(leaf(i));
+    }
     /// The shapes of all that is given, by leaf.
     [[nodiscard]] std::vector<std::pair<std::size_t, Dims>> leaf_shapes() const {
         std::vector<std::pair<std::size_t, Dims>> shapes;
@@ -82,6 +96,8 @@ protected:
     std::pmr::vector<Host> hosts_{&memory_};  ///< one an item
     std::pmr::vector<detail::Arg> args_{&memory_};
     const manifest::Call* call_ = nullptr;
+    ContextPtr context_;  ///< that the call runs on
+    bool returns_torch_host_ = false;
     bool is_small_ = false;  ///< a forward call, made at once, of few elements
 };
 

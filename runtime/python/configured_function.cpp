@@ -13,6 +13,7 @@
 #include "python/launch.h"
 #include "python/options.h"
 #include "python/scalars.h"
+#include "python/watched.h"
 
 namespace kf::python {
 
@@ -130,12 +131,23 @@ Function Function::with_conformances(const py::object& types) const {
     return with(conformances_of(info_->function.name, types));
 }
 
-/// Hooks come first: what they set takes part in choosing the overload.
 py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Arguments arguments,
                          const Options& options) const {
-    arguments.globals = globals_;
     if (encoder == nullptr) encoder = recording();
-    if (!hooks_) return call(*info_, pass, encoder, arguments, options);
+    try {
+        arguments.globals = globals_;
+        return hooks_ ? run_with_hooks(pass, encoder, arguments, options)
+                      : call(*info_, pass, encoder, arguments, options);
+    } catch (const WatchedCall& watched) {
+        return call_watched(*this, pass, encoder != nullptr, arguments, options, watched);
+    }
+}
+
+/// Hooks come first: what they set takes part in choosing the overload.
+py::object Function::run_with_hooks(detail::PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
+                                    const Options& options) const {
+    // Before anybody is called: the call may be made anew, which calls them.
+    meet_tensors(arguments, pass);
     if (encoder != nullptr) encoder->check_open();
     const auto context =
         std::make_shared<HookContext>(info_, encoder != nullptr ? encoder->context() : nullptr, arguments);

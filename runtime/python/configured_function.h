@@ -58,6 +58,8 @@ public:
 
 private:
     [[nodiscard]] Function with(const detail::VariantRequest& request) const;
+    py::object run_with_hooks(detail::PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
+                              const Options& options) const;
 
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;

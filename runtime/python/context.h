@@ -59,6 +59,11 @@ ContextPtr default_context();
 /// and kept.
 ContextPtr cuda_context(int ordinal);
 
+/// The device that calls of other libraries' tensors in the host's memory run on: the default one if that is
+/// Vulkan's, else the first of Vulkan's, of which drivers of the CPU come first, opened once and kept; where
+/// there is none, the default one.
+ContextPtr host_context();
+
 /// A `device` argument: a kf.Device, or None for the default one.
 ContextPtr context_of(py::handle device, const Where& where);
 

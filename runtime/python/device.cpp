@@ -1,5 +1,6 @@
 // kf.Device, kf.devices() and the default device.
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <utility>
@@ -32,9 +33,9 @@ bool& ends_by_interrupt() {
     return ends;
 }
 
-/// The CUDA devices that tensors of other libraries were on, by number; opened once, and kept as the default
-/// one is. Guarded by the GIL.
-std::map<int, ContextPtr>& cuda_slots() {
+/// The devices that tensors of other libraries were on, by CUDA's number, of those in the host's memory under
+/// -1; opened once, and kept as the default one is. Guarded by the GIL.
+std::map<int, ContextPtr>& other_slots() {
     static std::map<int, ContextPtr>& contexts = *new std::map<int, ContextPtr>;
     return contexts;
 }
@@ -42,7 +43,7 @@ std::map<int, ContextPtr>& cuda_slots() {
 /// Closes the default device, once it is done, at the interpreter's exit. Ctrl-C ends that wait, too.
 void close_default() {
     std::vector<ContextPtr> last{std::exchange(default_slot(), nullptr)};
-    for (auto& [ordinal, context] : std::exchange(cuda_slots(), {})) last.push_back(std::move(context));
+    for (auto& [ordinal, context] : std::exchange(other_slots(), {})) last.push_back(std::move(context));
     const py::object kind = py::getattr(py::module_::import("sys"), "last_type", py::none());
     ends_by_interrupt() = kind.ptr() == PyExc_KeyboardInterrupt;
     if (ends_by_interrupt()) return;
@@ -172,10 +173,26 @@ ContextPtr cuda_context(int ordinal) {
         return info.backend == "cuda" && info.index == ordinal;
     };
     if (default_slot() && is_it(default_slot())) return default_slot();
-    if (const auto found = cuda_slots().find(ordinal); found != cuda_slots().end()) return found->second;
+    if (const auto found = other_slots().find(ordinal); found != other_slots().end()) return found->second;
     const ContextPtr opened = open("cuda:" + std::to_string(ordinal));
     // Opening lets other threads run: the first device stays.
-    return cuda_slots().try_emplace(ordinal, opened).first->second;
+    return other_slots().try_emplace(ordinal, opened).first->second;
+}
+
+ContextPtr host_context() {
+    constexpr int host = -1;
+    const ContextPtr usual = default_context();
+    if (usual->device().info().backend == "vulkan") return usual;
+    if (const auto found = other_slots().find(host); found != other_slots().end()) return found->second;
+    std::vector<DeviceInfo> all;
+    {
+        const GilRelease release;
+        all = devices();
+    }
+    std::erase_if(all, [](const DeviceInfo& info) { return info.backend != "vulkan"; });
+    if (all.empty()) return usual;
+    std::ranges::stable_partition(all, [](const DeviceInfo& info) { return info.is_cpu; });
+    return other_slots().try_emplace(host, open(all.front().id)).first->second;
 }
 
 ContextPtr context_of(py::handle device, const Where& where) {

@@ -13,6 +13,7 @@
 #include "python/struct_fields.h"
 #include "python/structs.h"
 #include "python/tensor.h"
+#include "python/torch_state.h"
 
 namespace kf::python {
 namespace {
@@ -89,6 +90,10 @@ void check_derivative(const py::object& value, const Where& where) {
             refuse_all(detail::with_article(describe(*tensor)));
         return;
     }
+    if (torch_kind(value.ptr()) != TorchKind::none) {
+        if (!py::cast<bool>(value.attr("is_floating_point")())) refuse_all(shown(value));
+        return;
+    }
     if (py::isinstance(value, py::module_::import("enum").attr("Enum"))) refuse_all(shown_with_type());
     if (is_numpy(value)) {
         const auto dtype = py::cast<py::dtype>(value.attr("dtype"));
@@ -111,7 +116,9 @@ void Differentiable::set_value(const py::object& new_value) { (void)take(new_val
 py::object Differentiable::take(const py::object& new_value) {
     check_derivative(new_value, {"differentiable", "value"});
     const Tensor* tensor = as_tensor(new_value);
-    py::object zeros = tensor != nullptr ? py::none() : zero_like(new_value, {"differentiable", "value"});
+    const bool is_torch = torch_kind(new_value.ptr()) == TorchKind::plain;
+    py::object zeros =
+        tensor != nullptr || is_torch ? py::none() : zero_like(new_value, {"differentiable", "value"});
     value = new_value;
     if (tensor != nullptr && !tensor->any.grad())
         value = with_tensor({tensor->any.with_grads(), tensor->context, tensor->structure, true});
@@ -123,9 +130,14 @@ py::object Differentiable::with_tensor(const Tensor& tensor) const {
     return buffer != nullptr ? py::cast(Buffer{tensor, buffer->writable}) : py::cast(tensor);
 }
 
-py::object Differentiable::grad() const {
+py::object Differentiable::grad() {
     const Buffer* buffer = as_buffer(value);
-    if (buffer == nullptr) return as_tensor(value) != nullptr ? value.attr("grad") : grad_;
+    if (buffer == nullptr && as_tensor(value) != nullptr) return value.attr("grad");
+    if (buffer == nullptr) {
+        // Most tensors of PyTorch's are given theirs.
+        if (grad_.is_none()) grad_ = Torch::loaded()->zeros_like(value.attr("detach")());
+        return grad_;
+    }
     return py::cast(
         Buffer{{buffer->tensor.any.grad(), buffer->tensor.context, buffer->tensor.structure}, true});
 }
@@ -151,7 +163,12 @@ void Differentiable::set_grad(const py::object& new_grad) {
         refuse(ErrorCode::type_mismatch, {"differentiable", "grad"},
                "the gradient of a tensor is the tensor's own: use tensor.with_grads(grad_out=...)");
     }
-    (void)zero_like(new_grad, {"differentiable", "grad"});  // refuses what is no gradient
+    const bool is_torch = torch_kind(value.ptr()) != TorchKind::none;
+    if (is_torch && !new_grad.is_none() && torch_kind(new_grad.ptr()) == TorchKind::none) {
+        refuse(ErrorCode::type_mismatch, {"differentiable", "grad"},
+               "the gradient of a torch.Tensor is one, not " + detail::with_article(type_name(new_grad)));
+    }
+    if (!is_torch) (void)zero_like(new_grad, {"differentiable", "grad"});  // refuses what is no gradient
     grad_ = new_grad;
 }
 
@@ -232,7 +249,7 @@ void bind_differentiable(py::module_& module) {
         .def_property(
             "value", [](const Differentiable& self) { return self.value; }, &Differentiable::set_value)
         .def_property("grad", &Differentiable::grad, &Differentiable::set_grad)
-        .def("__repr__", [](const Differentiable& self) {
+        .def("__repr__", [](Differentiable& self) {
             return "differentiable(" + std::string(py::repr(self.value)) +
                    ", grad=" + std::string(py::repr(self.grad())) + ")";
         });

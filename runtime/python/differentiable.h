@@ -14,7 +14,7 @@ struct Differentiable {
     explicit Differentiable(const py::object& value);
 
     void set_value(const py::object& new_value);
-    [[nodiscard]] py::object grad() const;
+    [[nodiscard]] py::object grad();
     void set_grad(const py::object& new_grad);
     /// grad = grad + contribution.
     void add(const py::object& contribution);

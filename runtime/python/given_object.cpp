@@ -11,6 +11,7 @@
 #include "python/scalars.h"
 #include "python/struct_fields.h"
 #include "python/tensor.h"
+#include "python/with_gradients.h"
 
 namespace kf::python {
 
@@ -72,9 +73,21 @@ GivenObject::GivenObject(const Reader& reader, py::handle value, std::pmr::memor
     if (tensor_ != nullptr) return;
     differentiable_ = as_differentiable(value);
     generator_ = as_generator(value);
-    if (differentiable_ == nullptr) return;
-    content_ = differentiable_->value;
-    tensor_ = as_tensor(content_);
+    if (differentiable_ != nullptr) content_ = differentiable_->value;
+    if (const WithGradients* with = as_with_gradients(value)) content_ = with->value;
+    if (!content_.is(given_)) tensor_ = as_tensor(content_);
+    if (tensor_ == nullptr && generator_ == nullptr) see_torch();
+}
+
+/// From here on a tensor of PyTorch's is the array or the tensor that it is seen as.
+void GivenObject::see_torch() {
+    const TorchKind kind = torch_kind(content_.ptr());
+    if (kind == TorchKind::none) return;
+    const Torch& torch = *Torch::loaded();
+    reader_.torch.meet(torch, kind, content_.ptr());
+    torch_ = python::see_torch(torch, content_);
+    if (torch_->array) content_ = *torch_->array;
+    if (torch_->on_device.any) tensor_ = &torch_->on_device;
 }
 
 GivenObject::~GivenObject() {
@@ -91,6 +104,10 @@ GivenObject::Read& GivenObject::elements() {
     if (read.is_read) return read;
     read.is_read = true;
     ArgShape& shape = read.shape;
+    if (torch_ != nullptr && !torch_->is_readable()) {
+        read.fault = torch_->fault;
+        return read;
+    }
     if (generator_ != nullptr) {
         shape.kind = ArgShape::Kind::generator;
         shape.generator = generator_->kind;
@@ -117,6 +134,10 @@ const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manif
     };
     if (generator_ != nullptr && (output || written))
         return no([&] { return "an output can't be " + shown(given_); });
+    if (torch_ != nullptr && !torch_->is_readable()) {
+        if (why != nullptr) *why = torch_->fault;
+        return nullptr;
+    }
     if (output && written && tensor_ == nullptr && !py::isinstance<py::array>(content_)) {
         return no([&] {
             return "an output is written to a kf.Tensor or a NumPy array, not to " + shown(given_) +
@@ -288,6 +309,7 @@ void GivenObject::move_to(Host& host, bool as_struct) {
     host.object = this;
     host.content = content_;
     host.differentiable = differentiable_;
+    host.torch = torch_.get();
     host.generator = generator_;
     if (!as_struct) host.tensor = tensor_;
     if (as_struct || read_ == nullptr) return;

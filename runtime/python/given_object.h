@@ -14,6 +14,7 @@
 #include "python/host_argument.h"
 #include "python/struct_views.h"
 #include "python/structs.h"
+#include "python/torch_tensors.h"
 
 namespace kf::python {
 
@@ -23,6 +24,7 @@ struct Reader {
     const StructClasses& classes;
     detail::PassKind pass;
     bool recorded;
+    mutable TorchCall torch{pass};
 };
 
 /// Reads a number, a list or a NumPy array. Returns false where it is none, and, where it looked like one,
@@ -84,6 +86,7 @@ private:
 
     Read& read();
     Read& elements();
+    void see_torch();
     const ArgShape* as_value(detail::Refusal* why);
     py::object find(const manifest::ParameterTree& structure, std::size_t field);
     [[nodiscard]] bool is_own_class(const manifest::ParameterTree& structure) const;
@@ -95,6 +98,7 @@ private:
     Differentiable* differentiable_ = nullptr;
     const Tensor* tensor_ = nullptr;
     const Generator* generator_ = nullptr;
+    std::unique_ptr<TorchTensor> torch_;  ///< null where `content_` isn't PyTorch's
     Read* read_ = nullptr;
     /// By the field's name; null for one that isn't there.
     std::vector<std::pair<std::string_view, std::unique_ptr<GivenObject>>> fields_;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,6 +40,9 @@ private:
 };
 
 class GivenObject;
+class TorchOutput;
+struct HeldGradients;
+struct TorchTensor;
 
 /// One argument on its way: what was given and what became of it.
 struct Host {
@@ -52,6 +56,9 @@ struct Host {
     Differentiable* differentiable = nullptr;
     const Tensor* tensor = nullptr;  ///< one of these four, unless absent
     const Generator* generator = nullptr;
+    TorchTensor* torch = nullptr;              ///< of `tensor` or `array`, where PyTorch has it
+    std::shared_ptr<HeldGradients> gradients;  ///< that aren't the tensor's own; null for none
+    std::shared_ptr<TorchOutput> output;       ///< what makes the result; null where we do
     std::optional<py::array> array;
     const StructType* structure = nullptr;  ///< of an array of structs
     std::optional<Nested> nested;

@@ -50,9 +50,9 @@ void pack_value(Host& host, const manifest::Argument& leaf, const Where& where) 
     }
 }
 
-void pack_flowing(Host& host, const manifest::Argument& leaf, const Where& where) {
+void pack_flowing(Host& host, const py::object& gradient, const manifest::Argument& leaf,
+                  const Where& where) {
     const ElementType element = element_type(leaf.element);
-    const py::object gradient = host.differentiable->grad();
     const Dims extents(std::span(element.extents).first(element.rank));
     std::vector<std::byte> bytes;
     Dims shape;

@@ -13,8 +13,8 @@ bool is_repeated(const Host& host, const manifest::Argument& leaf);
 /// a vector.
 void pack_value(Host& host, const manifest::Argument& leaf, const Where& where);
 
-/// Fills `host.gradient` with what flows into a value: a number, lists, or an array of any floating dtype,
-/// since sums of gradients are often wider than the value.
-void pack_flowing(Host& host, const manifest::Argument& leaf, const Where& where);
+/// Fills `host.gradient` with `gradient`, what flows into a value: a number, lists, or an array of any
+/// floating dtype, since sums of gradients are often wider than the value.
+void pack_flowing(Host& host, const py::object& gradient, const manifest::Argument& leaf, const Where& where);
 
 }  // namespace kf::python

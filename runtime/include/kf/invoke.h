@@ -19,6 +19,14 @@
 
 namespace kf::detail {
 
+/// Makes the tensor of an absent output, where it isn't to be memory of the device's own.
+class OutputMaker {
+public:
+    virtual ~OutputMaker() = default;
+    /// Row-major, elements undefined. Called once, when all is checked, and without any lock.
+    virtual AnyTensor make(const ElementType& element, const Dims& shape) = 0;
+};
+
 /// One host argument: a struct that is passed whole (a value, or a tensor of them) is one. In the order of
 /// the call's items, see manifest::Item. Holds pointers only: what they point to
 /// must outlive invoke(). Host values are packed in natural C layout (bool 1 byte, half 2, float3 12).
@@ -34,6 +42,7 @@ struct Arg {
     AnyTensor* pushed = nullptr;  ///< of inputs by value: gets the gradients that are pushed, see kf::Diff
     AnyTensor allocated;          ///< set by invoke(): the tensor made for an absent output
     bool is_read = false;         ///< of an absent output: the host reads the tensor at once, and nobody else
+    OutputMaker* maker = nullptr;  ///< of an absent output: who makes the tensor; null: the device
 
     static Arg none() { return {}; }
     template <HostElement T>

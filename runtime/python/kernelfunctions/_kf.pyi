@@ -288,6 +288,13 @@ class Differentiable(Generic[_V]):
     value: _V
     grad: Any
 
+class _WithGradients:
+    @property
+    def value(self) -> Any: ...
+
+def with_gradients(value: object, grad_in: object = None, grad_out: object = None) -> _WithGradients:
+    """One argument of a backward call with exactly these gradients, torch.Tensors or kf.Tensors."""
+
 def differentiable(value: _V) -> Differentiable[_V]:
     """Wraps what backward calls add a gradient to; `grad` starts at zero.
 

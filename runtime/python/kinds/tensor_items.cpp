@@ -9,6 +9,8 @@
 #include "python/pushed_gradient.h"
 #include "python/structs.h"
 #include "python/tensor.h"
+#include "python/torch_outputs.h"
+#include "python/with_gradients.h"
 
 namespace kf::python {
 
@@ -68,7 +70,7 @@ Arg convert_tensor(CallItems& items, std::size_t i, const Context& context) {
     }
     if (host.tensor != nullptr) {
         if (items.writes_input(i)) check_writable_buffer(host.content, items.where(i));
-        host.passed = host.tensor->any;
+        host.passed = with_gradients(items, i, host.tensor->any, context);
         return arg_of(items, i, host.passed);
     }
     const ScalarType scalar = items.leaf(i).element.scalar;
@@ -86,7 +88,9 @@ Arg convert_tensor(CallItems& items, std::size_t i, const Context& context) {
         host.uploaded = upload(context.device(), *host.nested, scalar, items.where(i));
     }
     if (items.writes_input(i)) check_written(items, i);
-    if (runs_backward(items.pass()) && host.differentiable != nullptr && !items.is_output(i)) {
+    if (host.gradients != nullptr) {
+        host.uploaded = with_gradients(items, i, host.uploaded, context);
+    } else if (runs_backward(items.pass()) && host.differentiable != nullptr && !items.is_output(i)) {
         host.uploaded =
             items.is_pushed(i)
                 ? with_pushed(host.uploaded, pushed_shape(items.call(), items.leaf_shapes(), items.leaf(i)))
@@ -107,10 +111,13 @@ py::object result_of_tensor(CallItems& items, std::size_t i, const ContextPtr& c
         return given_tangent(items, argument.tangent_of);
     }
     if (host.as_array) return download(made_tensor(items, i, context));
+    if (!host.given && host.output != nullptr && host.output->made()) return host.output->made();
+    if (!host.given && items.returns_torch_host(i)) return to_torch_host(items.made(i));
     if (!host.given) return py::cast(made_tensor(items, i, context));
     if (host.array && items.is_written(i)) {
         download_into({host.uploaded, context, host.structure}, *host.array);
     }
+    if (host.nested && items.returns_torch_host(i)) return to_torch_host(host.uploaded);
     if (host.nested) return py::cast(wrap(host.uploaded, context));
     return py::reinterpret_borrow<py::object>(host.given);
 }

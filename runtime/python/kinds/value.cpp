@@ -12,6 +12,7 @@
 #include "python/host_value.h"
 #include "python/scalars.h"
 #include "python/structs.h"
+#include "python/with_gradients.h"
 
 namespace kf::python {
 
@@ -53,12 +54,13 @@ Arg convert_one(CallItems& items, std::size_t i) {
             }
             return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
         }
-        if (host.differentiable == nullptr || host.tensor != nullptr) {
-            if (host.tensor == nullptr) return Arg::none();
+        if (host.tensor != nullptr) {
             host.passed = host.tensor->any;
             return Arg::of(host.passed);
         }
-        pack_flowing(host, items.leaf(i), items.where(i));
+        const py::object flowing = flowing_value(items, i);
+        if (!flowing) return Arg::none();
+        pack_flowing(host, flowing, items.leaf(i), items.where(i));
         return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
     }
     if (host.tensor != nullptr) {
@@ -66,7 +68,9 @@ Arg convert_one(CallItems& items, std::size_t i) {
         return Arg::of(host.passed);
     }
     pack_value(host, items.leaf(i), items.where(i));
-    const bool wants_gradient = runs_backward(items.pass()) && host.differentiable != nullptr;
+    const bool wants_gradient = runs_backward(items.pass()) &&
+                                (host.gradients != nullptr ? static_cast<bool>(host.gradients->out.given)
+                                                           : host.differentiable != nullptr);
     Arg arg =
         Arg::make(Arg::Kind::value, host.value.data(), items.is_written(i) ? host.value.data() : nullptr,
                   wants_gradient ? host.gradient.data() : nullptr, nullptr);

@@ -1,0 +1,40 @@
+// Results that are tensors of PyTorch's.
+#include "python/torch_outputs.h"
+
+#include "core/tensor_state.h"
+#include "python/gil.h"
+#include "python/host.h"
+
+namespace kf::python {
+namespace {
+
+/// A vector's extents come last.
+Dims shape_of_scalars(const ElementType& element, const Dims& shape) {
+    Dims full = shape;
+    for (std::size_t i = 0; i < element.rank; ++i) full.push_back(element.extents[i]);
+    return full;
+}
+
+}  // namespace
+
+AnyTensor TorchOutput::make(const ElementType& element, const Dims& shape) {
+    const GilHold lock;
+    const auto seen = make_torch(*Torch::loaded(), shape_of_scalars(element, shape), element.scalar, device_);
+    made_ = seen->given;
+    const AnyTensor memory = is_kept_ ? keep_torch(*seen, context_) : lend(seen->memory, context_);
+    detail::TensorState state = *memory.state();
+    state.element = element;
+    state.shape = shape;
+    state.strides = detail::row_major(shape);
+    state.size = detail::checked_product(shape, "a result");
+    return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
+}
+
+py::object to_torch_host(const AnyTensor& tensor) {
+    const auto seen = make_torch(*Torch::loaded(), shape_of_scalars(tensor.element(), tensor.shape()),
+                                 tensor.element().scalar, py::str("cpu"));
+    download_into({tensor, nullptr, nullptr}, *seen->array);
+    return seen->given;
+}
+
+}  // namespace kf::python

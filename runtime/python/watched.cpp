@@ -1,0 +1,93 @@
+// Calls that PyTorch watches.
+#include "python/watched.h"
+
+#include "core/items.h"
+#include "core/pass_rules.h"
+#include "python/errors.h"
+#include "python/function_types.h"
+
+namespace kf::python {
+
+using detail::PassKind;
+using manifest::Role;
+
+namespace {
+
+/// Refuses what PyTorch's own functions refuse, in their words, before anything is done.
+void refuse_writes(const Function& function, const Arguments& arguments) {
+    const FunctionInfo& info = function.info();
+    const Torch& torch = *Torch::loaded();
+    const auto check = [&](const HostParameter& parameter, PyObject* value) {
+        if (value == Py_None) return;
+        if (manifest::is_only_written(parameter.role)) {
+            throw ArgumentError(ErrorCode::not_differentiable,
+                                info.function.name +
+                                    "(): functions with out=... arguments don't support automatic "
+                                    "differentiation, but one of the arguments requires grad.");
+        }
+        if (parameter.role != Role::inout || torch_kind(value) == TorchKind::none) return;
+        if (torch.requires_grad(value) && torch.is_leaf(value)) {
+            refuse(ErrorCode::not_differentiable, {info.function.name, parameter.keyword},
+                   "a leaf Variable that requires grad is being used in an in-place operation.");
+        }
+    };
+    for (std::size_t i = 0; i < arguments.positional.size() && i < info.places.size(); ++i)
+        check(info.parameters[info.places[i]], arguments.positional[i]);
+    const Keywords& keywords = arguments.keywords;
+    for (std::size_t k = 0; k < keywords.size(); ++k) {
+        for (std::size_t p = 0; p < info.parameters.size(); ++p) {
+            const bool is_it =
+                info.names[p].ptr() == keywords.name(k) || (keywords.text(k) == info.parameters[p].keyword);
+            if (is_it && !info.parameters[p].hidden && !info.parameters[p].is_global)
+                check(info.parameters[p], keywords.values[k]);
+        }
+    }
+}
+
+}  // namespace
+
+void TorchCall::meet(const Torch& torch, TorchKind kind, PyObject* tensor) {
+    if (kind == TorchKind::dispatching || (!first_ && torch.is_thread_watched())) throw WatchedCall{false};
+    if (!first_) first_ = py::reinterpret_borrow<py::object>(tensor);
+    if (pass_ == PassKind::forward && torch.requires_grad(tensor) && torch.is_grad_enabled())
+        throw WatchedCall{true};
+}
+
+void meet_tensors(const Arguments& arguments, PassKind pass) {
+    TorchCall met(pass);
+    const auto meet = [&](PyObject* value) {
+        const TorchKind kind = torch_kind(value);
+        if (kind != TorchKind::none) met.meet(*Torch::loaded(), kind, value);
+    };
+    for (PyObject* value : arguments.positional) meet(value);
+    for (std::size_t k = 0; k < arguments.keywords.size(); ++k) meet(arguments.keywords.values[k]);
+}
+
+py::object call_watched(const Function& function, PassKind pass, bool is_recorded, const Arguments& arguments,
+                        const Options& options, const WatchedCall& watched) {
+    const FunctionInfo& info = function.info();
+    const char* const what = pass == PassKind::backward        ? "a backward pass"
+                             : pass == PassKind::fused         ? "a fused call"
+                             : manifest::is_jvp(info.function) ? "a forward derivative"
+                             : is_recorded                     ? "a recorded call"
+                                                               : nullptr;
+    if (what != nullptr) {
+        refuse(ErrorCode::not_differentiable, {info.function.name, {}},
+               std::string(what) +
+                   (watched.by_autograd_alone
+                        ? " isn't followed by autograd, and one of the arguments requires grad: detach() it, "
+                          "or call under torch.no_grad()"
+                        : " can't be traced or transformed by PyTorch: call the function itself"));
+    }
+    if (watched.by_autograd_alone) refuse_writes(function, arguments);
+    py::tuple positional(arguments.positional.size());
+    for (std::size_t i = 0; i < arguments.positional.size(); ++i)
+        positional[i] = py::reinterpret_borrow<py::object>(arguments.positional[i]);
+    py::dict named;
+    for (std::size_t k = 0; k < arguments.keywords.size(); ++k)
+        named[py::handle(arguments.keywords.name(k))] = py::handle(arguments.keywords.values[k]);
+    const py::object hook = py::module_::import("kernelfunctions.torch._watched").attr("watched_call");
+    return hook(make_function(function.with(options)), positional, named);
+}
+
+}  // namespace kf::python

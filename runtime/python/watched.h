@@ -1,0 +1,38 @@
+// Calls that PyTorch watches: they go through Python, where autograd and tracing see them.
+#pragma once
+
+#include <kf/pass_kind.h>
+
+#include "python/configured_function.h"
+#include "python/torch_state.h"
+
+namespace kf::python {
+
+/// Thrown where a call meets a tensor that is watched: nothing was done by then.
+struct WatchedCall {
+    bool by_autograd_alone;
+};
+
+/// What a call knows of the torch.Tensors that it is given.
+class TorchCall {
+public:
+    explicit TorchCall(detail::PassKind pass) : pass_(pass) {}
+
+    /// Notes a tensor, of kind `plain` or `dispatching`; throws WatchedCall where it is watched.
+    void meet(const Torch& torch, TorchKind kind, PyObject* tensor);
+    /// The first one; null for none.
+    [[nodiscard]] const py::object& first() const { return first_; }
+
+private:
+    detail::PassKind pass_;
+    py::object first_;
+};
+
+/// Notes the tensors among the arguments themselves.
+void meet_tensors(const Arguments& arguments, detail::PassKind pass);
+
+/// Makes the call through PyTorch, or says why it can't be. `options`: all that it runs with.
+py::object call_watched(const Function& function, detail::PassKind pass, bool is_recorded,
+                        const Arguments& arguments, const Options& options, const WatchedCall& watched);
+
+}  // namespace kf::python
