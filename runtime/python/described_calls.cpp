@@ -1,4 +1,5 @@
 // What the Python parts of the package know of a function: its calls as plain dicts and lists.
+#include <algorithm>
 #include <variant>
 
 #include "core/describe.h"
@@ -80,9 +81,24 @@ py::dict describe_leaf(const Argument& argument) {
     return leaf;
 }
 
+/// The generated class that structs of a type come back as; None where there is none.
+py::object class_of(const FunctionInfo& info, const ParameterTree& parameter) {
+    const auto known = info.classes->find(parameter.type);
+    return known == info.classes->end() ? py::object(py::none()) : known->second;
+}
+
+/// The named tuple that an overload's results come in; None unless it has several.
+py::object results_of(const FunctionInfo& info, std::size_t call) {
+    if (std::ranges::count(info.calls, call) > 0) return info.results;
+    for (const auto& other : info.others)
+        if (std::ranges::count(other->calls, call) > 0) return other->results;
+    return py::none();
+}
+
 /// `owners`: the fields of the struct that this is one of; null for a parameter.
-py::dict describe_tree(const manifest::Call& call, const std::vector<ParameterTree>* owners,
-                       std::size_t place, const ParameterTree& parameter) {
+py::dict describe_tree(const FunctionInfo& info, const manifest::Call& call,
+                       const std::vector<ParameterTree>* owners, std::size_t place,
+                       const ParameterTree& parameter) {
     py::dict tree;
     tree["name"] = parameter.name;
     tree["attribute"] = owners == nullptr || parameter.name.starts_with('[')
@@ -90,20 +106,23 @@ py::dict describe_tree(const manifest::Call& call, const std::vector<ParameterTr
                             : detail::python_attribute(*owners, place);
     tree["form"] = word_of(parameter.form, form_words);
     tree["type"] = parameter.type;
+    tree["class"] = class_of(info, parameter);
     tree["role"] = word_of(manifest::role_of(call, parameter), role_words);
     tree["leaf"] = parameter.leaf;
     tree["leaves"] = parameter.leaves;
     tree["extents"] = numbers(parameter.extents);
     py::list fields;
     for (std::size_t i = 0; i < parameter.fields.size(); ++i)
-        fields.append(describe_tree(call, &parameter.fields, i, parameter.fields[i]));
+        fields.append(describe_tree(info, call, &parameter.fields, i, parameter.fields[i]));
     tree["fields"] = fields;
     return tree;
 }
 
-py::dict describe_call(const manifest::Function& function, const manifest::Call& call) {
+py::dict describe_call(const FunctionInfo& info, std::size_t number) {
+    const manifest::Call& call = info.function.calls[number];
     py::dict described;
-    described["text"] = detail::describe(function, call);
+    described["text"] = detail::describe(info.function, call);
+    described["results"] = results_of(info, number);
     described["rank"] = call.rank;
     described["dispatch"] = word_of(call.dispatch, manifest::dispatch_names);
     described["strict_broadcasting"] = call.strict_broadcasting;
@@ -119,7 +138,7 @@ py::dict describe_call(const manifest::Function& function, const manifest::Call&
     for (std::size_t i = 0; i < call.parameters.size(); ++i) {
         const ParameterTree& parameter = call.parameters[i];
         if (manifest::is_global(parameter.name)) continue;
-        py::dict tree = describe_tree(call, nullptr, i, parameter);
+        py::dict tree = describe_tree(info, call, nullptr, i, parameter);
         const bool result = parameter.name == "result" && i + 1 == call.parameters.size() &&
                             manifest::role_of(call, parameter) == manifest::Role::result;
         tree["keyword"] = result ? "out" : detail::python_keyword(parameter.name, false);
@@ -152,7 +171,7 @@ py::dict describe_calls(const py::object& given) {
     described["jvp"] = info.jvp != nullptr;
     described["globals"] = !info.globals.empty();
     py::list calls;
-    for (const manifest::Call& call : info.function.calls) calls.append(describe_call(info.function, call));
+    for (std::size_t i = 0; i < info.function.calls.size(); ++i) calls.append(describe_call(info, i));
     described["calls"] = calls;
     return described;
 }

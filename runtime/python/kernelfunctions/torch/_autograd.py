@@ -44,20 +44,12 @@ def _values(ctx: Any) -> list[Any]:
     return values
 
 
-def _refuse_second(plan: Plan) -> NoReturn:
+def refuse_second(plan: Plan) -> NoReturn:
+    """Refuses second derivatives."""
     raise RuntimeError(
         f"{plan.name}: its gradient can't be differentiated again (double backward): kernels have first "
         "derivatives alone. Take the gradient without create_graph=True"
     )
-
-
-def needs_backward(plan: Plan) -> None:
-    """Refuses a function without a backward pass."""
-    if not plan.call.backward:
-        raise RuntimeError(
-            f"{plan.name}: it has no backward pass, but a gradient of its result was asked for; say "
-            '"backward": true in the call spec, for a [Differentiable] function, or detach its arguments'
-        )
 
 
 class Gradients(torch.autograd.Function):
@@ -74,11 +66,11 @@ class Gradients(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *_flows: Any) -> Any:
-        _refuse_second(ctx.plan)
+        refuse_second(ctx.plan)
 
     @staticmethod
     def jvp(ctx: Any, *_tangents: Any) -> Any:
-        _refuse_second(ctx.plan)
+        refuse_second(ctx.plan)
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, plan: Plan, more: Any, needs: Any, flows: int, *tensors: Any) -> Any:
@@ -111,7 +103,7 @@ class WatchedCall(torch.autograd.Function):
     def backward(ctx: Any, *flows: Any) -> Any:
         plan: Plan = ctx.plan
         if plan.backward is None:
-            needs_backward(plan)
+            plan.refuse_backward()
         values = _values(ctx)
         needs = ctx.needs_input_grad[2:]
         if plan.mutated:
@@ -190,11 +182,11 @@ class Tangents(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *_flows: Any) -> Any:
-        _refuse_second(ctx.plan)
+        refuse_second(ctx.plan)
 
     @staticmethod
     def jvp(ctx: Any, *_tangents: Any) -> Any:
-        _refuse_second(ctx.plan)
+        refuse_second(ctx.plan)
 
 
 def call_eagerly(plan: Plan, more: Any, values: Sequence[Any]) -> Any:

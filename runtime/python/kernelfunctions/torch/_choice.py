@@ -16,7 +16,8 @@ _NUMBER_AS_MEMORY = 100
 _TENSOR_AS_NUMBER = 10
 _CAST = 5
 
-_GENERATORS = {"grid": "Grid", "range": "Range", "wang_hash": "WangHash", "rand_float": "RandFloat"}
+#: What generators are in Python.
+GENERATOR_CLASSES = {"grid": "Grid", "range": "Range", "wang_hash": "WangHash", "rand_float": "RandFloat"}
 
 
 class MisfitError(Exception):
@@ -29,7 +30,23 @@ class MisfitError(Exception):
         self.kind = kind
 
 
-@dataclass(frozen=True, eq=False)
+class TensorKind:
+    """A tensor of which no more is known than its dtype and how many dimensions it has."""
+
+    shape = None
+
+    def __init__(self, dtype: torch.dtype, ndim: int) -> None:
+        self.dtype = dtype
+        self.ndim = ndim
+
+    def dim(self) -> int:
+        return self.ndim
+
+    def is_floating_point(self) -> bool:
+        return bool(self.dtype.is_floating_point)
+
+
+@dataclass(eq=False)
 class Slot:
     """One thing that the host passes into a call: a leaf, or a struct by value or of tensors."""
 
@@ -132,22 +149,24 @@ def cost_of(slot: Slot, value: Any, casts: Callable[[torch.Tensor, Leaf], bool])
     if value is None and slot.is_output:
         return 0
     if leaf is None:
-        if isinstance(value, torch.Tensor):
-            raise MisfitError(
-                slot.name, f"expected {slot.parameter.type}, found a tensor: give it field by field"
-            )
+        if isinstance(value, (torch.Tensor, TensorKind)):
+            reason = f"expected {slot.parameter.type}, found a tensor: give it field by field"
+            raise MisfitError(slot.name, reason)
         return 0
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, (torch.Tensor, TensorKind)):
         return _cost_of_tensor(slot, leaf, value, casts)
     if leaf.passing == "generator":
-        if type(value).__name__ == _GENERATORS[leaf.generator]:
-            if leaf.generator == "grid" and len(value.shape) != leaf.call_rank:
-                raise MisfitError(slot.name, f"expected {leaf.text}, found one of rank {len(value.shape)}")
-            return 0
-        raise MisfitError(slot.name, f"expected {leaf.text}, found {type(value).__name__}")
-    if leaf.is_memory:
-        return _cost_of_other_memory(slot, leaf, value)
-    return _cost_of_value(slot, leaf, value)
+        return _cost_of_generator(slot, leaf, value)
+    return (_cost_of_other_memory if leaf.is_memory else _cost_of_value)(slot, leaf, value)
+
+
+def _cost_of_generator(slot: Slot, leaf: Leaf, value: Any) -> int:
+    kind = value if isinstance(value, type) else type(value)
+    if kind.__name__ != GENERATOR_CLASSES[leaf.generator]:
+        raise MisfitError(slot.name, f"expected {leaf.text}, found {kind.__name__}")
+    if leaf.generator == "grid" and value is not kind and len(value.shape) != leaf.call_rank:
+        raise MisfitError(slot.name, f"expected {leaf.text}, found one of rank {len(value.shape)}")
+    return 0
 
 
 def _cost_of_tensor(
@@ -167,6 +186,9 @@ def _cost_of_tensor(
     if leaf.passing == "generator":
         raise MisfitError(slot.name, f"expected {leaf.text}, found a tensor")
     if leaf.passing == "value":
+        if value.shape is None:
+            reason = "expected a number, found a tensor: it would have to be read while the call is traced"
+            raise MisfitError(slot.name, reason)
         if tuple(value.shape) != leaf.extents:
             raise MisfitError(
                 slot.name, f"expected {leaf.text}, found a tensor of shape {list(value.shape)}", ValueError
@@ -176,6 +198,8 @@ def _cost_of_tensor(
         reason = f"expected {leaf.ndim} dimensions ({leaf.text}), found {value.dim()}"
         raise MisfitError(slot.name, reason, ValueError)
     fixed = leaf.call_rank + leaf.inner_rank
+    if value.shape is None:
+        return cost
     if leaf.passing == "tensor" and tuple(value.shape[fixed:]) != leaf.trailing:
         reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found shape "
         raise MisfitError(slot.name, reason + str(list(value.shape)), ValueError)

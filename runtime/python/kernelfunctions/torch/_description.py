@@ -24,7 +24,7 @@ DTYPES: dict[str, torch.dtype] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Leaf:
     """One argument of a call, or one field of it: manifest::Argument."""
 
@@ -79,7 +79,7 @@ class Leaf:
         return self.role == "inout" or self.access in ("write", "read_write", "add", "view")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Parameter:
     """A parameter, or a field of one, over a call's leaves: manifest::ParameterTree."""
 
@@ -88,6 +88,8 @@ class Parameter:
     keyword: str
     form: str
     type: str
+    #: The generated class, or None.
+    made_as: Any
     role: str
     leaf: int
     leaves: int
@@ -100,12 +102,14 @@ class Parameter:
         return self.form == "fields" and bool(self.extents)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Call:
     """One overload of a function."""
 
     number: int
     text: str
+    #: The named tuple that several results come in, or None.
+    results: Any
     rank: int
     dispatch: str
     strict_broadcasting: bool
@@ -125,7 +129,7 @@ class Call:
         return all(parameter.form == "leaf" for parameter in self.parameters)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Description:
     """A function with its configuration."""
 
@@ -146,6 +150,7 @@ def _parameter(described: dict[str, Any]) -> Parameter:
         keyword=described.get("keyword", described["attribute"]),
         form=described["form"],
         type=described["type"],
+        made_as=described["class"],
         role=described["role"],
         leaf=described["leaf"],
         leaves=described["leaves"],

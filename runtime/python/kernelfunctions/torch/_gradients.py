@@ -90,7 +90,7 @@ class GradientPass:
             flow = self.flows[plan.mutated.index(place)]
             if flow is None and leaf.differentiable:
                 flow = torch.zeros_like(value)
-        if needed and leaf.access != "write":
+        if needed:
             self.found[place] = self._room(place, value, leaf)
         return _host.with_gradients(value, flow, self.found[place])
 
@@ -99,11 +99,7 @@ class GradientPass:
         if leaf.accumulate == "push":
             self._pushed.append(place)
             return value.new_zeros([*self.shape(), *leaf.trailing])
-        if leaf.overwrite:
-            return torch.empty_like(value, memory_format=torch.contiguous_format)
-        if leaf.contiguous:
-            return torch.zeros_like(value, memory_format=torch.contiguous_format)
-        return torch.zeros_like(value)
+        return self.plan.gradient_like(place, value)
 
     def shape(self) -> list[Any]:
         """Returns the call's shape."""
@@ -117,4 +113,4 @@ def _gathered(pushed: torch.Tensor, leaf: Leaf, value: torch.Tensor) -> torch.Te
     rank = pushed.dim() - len(leaf.trailing)
     others = [d for d in range(rank) if d not in leaf.map]
     order = [*others, *leaf.map, *range(rank, pushed.dim())]
-    return pushed.permute(order).sum_to_size(value.shape)
+    return pushed.permute(order).sum_to_size(value.shape).contiguous()

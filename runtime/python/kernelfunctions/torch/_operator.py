@@ -1,10 +1,14 @@
 """Functions as PyTorch's own operators."""
 
+from copy import deepcopy
 from typing import Any
+
+import torch
 
 from kernelfunctions import _kf
 from kernelfunctions.torch import _host
-from kernelfunctions.torch._watched import is_watched, state_of, watched_call
+from kernelfunctions.torch._traced import number_of_state, traced_call
+from kernelfunctions.torch._watched import is_watched, register, state_of, watched_call
 
 
 class Operator:
@@ -18,7 +22,13 @@ class Operator:
         self.__name__ = function.name
         self.__doc__ = function.__doc__
 
+        if not self.state.description.configured and self.state.description.launch is None:
+            register(function)
+        self.number = number_of_state(self.state)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if torch.compiler.is_compiling():
+            return traced_call(self.number, (*self.before, *args), kwargs)
         if not is_watched((*self.before, *args), kwargs):
             return _host.call(self.function, (*self.before, *args), kwargs)
         return watched_call(self.function, (*self.before, *args), kwargs)
@@ -26,6 +36,15 @@ class Operator:
     def bound(self, this: Any) -> "Operator":
         """A method's operator for one object."""
         return Operator(self.function, (this,))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Operator, (self.function, self.before)
+
+    def __copy__(self) -> "Operator":
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> "Operator":
+        return Operator(self.function, deepcopy(self.before)) if self.before else self
 
     def __repr__(self) -> str:
         return f"<operator {self.state.description.module}.{self.function.name}>"

@@ -1,13 +1,13 @@
 """How a call with torch tensors of certain types goes: which overload, and what autograd knows of it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
 from kernelfunctions import _kf
 from kernelfunctions.torch import _host
-from kernelfunctions.torch._choice import MisfitError, Slot, bind, cost_of, slots_of, values_of
+from kernelfunctions.torch._choice import MisfitError, Slot, TensorKind, bind, cost_of, slots_of, values_of
 from kernelfunctions.torch._description import Call, Description, Leaf, Parameter
 from kernelfunctions.torch._shapes import call_shape
 
@@ -67,7 +67,12 @@ class Plan:
     """One call, for arguments of the types that it was made for. Immutable, shared by threads."""
 
     def __init__(
-        self, function: _kf.Function, description: Description, call: Call, values: Sequence[Any]
+        self,
+        function: _kf.Function,
+        description: Description,
+        call: Call,
+        values: Sequence[Any],
+        is_traced: bool = False,
     ) -> None:
         self.function = function
         self.name = description.name
@@ -78,7 +83,9 @@ class Plan:
         self.inputs = tuple(i for i, slot in enumerate(self.slots) if not slot.is_output)
         taken = [values[i] for i in self.inputs]
         slots = [self.slots[i] for i in self.inputs]
-        self.tensors = tuple(i for i, value in enumerate(taken) if isinstance(value, torch.Tensor))
+        self.tensors = tuple(
+            i for i, value in enumerate(taken) if isinstance(value, torch.Tensor | TensorKind)
+        )
         self.numbers = tuple(i for i in self.tensors if _passing(slots[i]) in ("value", "generator"))
         self.mutated = tuple(i for i in self.tensors if _is_mutated(slots[i]))
         self.casts = tuple(
@@ -86,6 +93,7 @@ class Plan:
             for i in self.tensors
             if (leaf := slots[i].leaf) is not None
             and leaf.passing == "tensor"
+            and not is_traced
             and taken[i].dtype != leaf.dtype
         )
         self.differentiable = tuple(
@@ -111,6 +119,8 @@ class Plan:
             and not self.numbers
         )
         self.backward = function.backward if call.backward else None
+
+    slots_of = staticmethod(slots_of)
 
     def slot(self, value: int) -> Slot:
         """The slot of a value that goes in."""
@@ -168,9 +178,11 @@ class Plan:
                 continue
             item = raw if len(self.call.returned) == 1 else raw[output.returned]
             for step in output.path:
-                item = item[step] if isinstance(step, int) else getattr(item, step)
+                item = _step(item, step)
             if not isinstance(item, torch.Tensor):
-                item = torch.tensor(item, dtype=output.leaf.dtype)
+                # A number, which autograd follows as a tensor.
+                device = next((values[i].device for i in self.tensors), None)
+                item = torch.tensor(item, dtype=output.leaf.dtype, device=device)
             outputs.append(item)
         return tuple(outputs)
 
@@ -202,9 +214,9 @@ class Plan:
                 continue
             owner = items[output.returned]
             for step in output.path[:-1]:
-                owner = owner[step] if isinstance(step, int) else getattr(owner, step)
-            last = output.path[-1]
-            if isinstance(last, int):
+                owner = _step(owner, step)
+            last: Any = output.path[-1]
+            if isinstance(owner, list | dict):
                 owner[last] = tensor
             else:
                 setattr(owner, last, tensor)
@@ -246,7 +258,7 @@ class Plan:
                 continue
             item = raw if len(self.call.returned) == 1 else raw[output.returned]
             for step in output.path:
-                item = item[step] if isinstance(step, int) else getattr(item, step)
+                item = _step(item, step)
             if item is not None and not isinstance(item, torch.Tensor):
                 item = torch.tensor(item, dtype=output.leaf.dtype)
             found.append(item)
@@ -258,6 +270,25 @@ class Plan:
             return items
         left = iter(items)
         return [nest(parameter, left) for parameter in self.call.parameters]
+
+    def gradient_like(self, place: int, value: torch.Tensor) -> torch.Tensor:
+        """Returns memory for the gradient of a value, zeros where it is added to."""
+        leaf = self.slot(place).leaf
+        assert leaf is not None
+        if leaf.accumulate == "push":
+            return torch.empty_like(value, memory_format=torch.contiguous_format)
+        if leaf.overwrite:
+            return torch.empty_like(value, memory_format=torch.contiguous_format)
+        if leaf.contiguous:
+            return torch.zeros_like(value, memory_format=torch.contiguous_format)
+        return torch.zeros_like(value)
+
+    def refuse_backward(self) -> NoReturn:
+        """Refuses to differentiate a function without a backward pass."""
+        raise RuntimeError(
+            f"{self.name}: it has no backward pass, but a gradient of its result was asked for; say "
+            '"backward": true in the call spec, for a [Differentiable] function, or detach its arguments'
+        )
 
     def shape(self, values: Sequence[Any], more: Mapping[str, Any] | None) -> list[Any]:
         """Returns the call's shape."""
@@ -278,12 +309,18 @@ def extents_of(leaf: Leaf, value: Any) -> Any:
     if leaf.generator == "grid":
         return value.shape
     if leaf.generator == "range":
-        return [len(range(value.start, value.stop, value.step))]
+        # Of numbers that may be symbolic.
+        return [-((value.start - value.stop) // value.step)]
     if leaf.passing == "pointer" or not leaf.map:
         return None
     if hasattr(value, "shape"):
         return value.shape
     return torch.tensor(value).shape if leaf.is_memory else None
+
+
+def _step(owner: Any, step: Any) -> Any:
+    """Returns a field of a result: an object of a generated class, a dict, a list."""
+    return owner[step] if isinstance(owner, list | dict) else getattr(owner, str(step))
 
 
 def _present(tangent: Any) -> Any:
@@ -302,7 +339,11 @@ def _passing(slot: Slot) -> str:
 
 
 def _has_gradient(slot: Slot) -> bool:
-    return slot.leaf is not None and slot.leaf.differentiable and slot.leaf.gradient != "never"
+    leaf = slot.leaf
+    if leaf is None or not leaf.differentiable or leaf.gradient == "never":
+        return False
+    # What is only written has none of what it held before.
+    return leaf.access != "write"
 
 
 def _is_mutated(slot: Slot) -> bool:

@@ -1,6 +1,7 @@
 """What the extension module calls where something watches a call: autograd, torch.func, tracing."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -8,9 +9,12 @@ import torch
 from kernelfunctions import _kf
 from kernelfunctions.torch._autograd import call_eagerly, call_transformed
 from kernelfunctions.torch._choice import MisfitError, bind, values_of
-from kernelfunctions.torch._description import Description, describe
+from kernelfunctions.torch._description import Call, Description, describe
 from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._library import CallOperator
 from kernelfunctions.torch._plan import RESERVED, Plan, choose
+from kernelfunctions.torch._route import Route
+from kernelfunctions.torch._traced import number_of_state, traced_call
 
 _Parameter = torch.nn.Parameter
 _Tensor = torch.Tensor
@@ -21,13 +25,48 @@ _dispatch_modes = torch._C._len_torch_dispatch_stack
 class State:
     """What is known of a function: its calls, and how those with arguments of certain types go."""
 
-    __slots__ = ("description", "function", "operators", "plans")
+    __slots__ = ("description", "function", "number", "operators", "plans", "routes")
 
     def __init__(self, function: _kf.Function) -> None:
         self.function = function
         self.description: Description = describe(function)
         self.plans: dict[Any, Plan] = {}
-        self.operators: Any = None
+        #: Operators by the number of their call, and by kinds of arguments.
+        self.operators: dict[int, CallOperator] = {}
+        self.routes: dict[Any, Route] = {}
+        #: Among those that traced calls name.
+        self.number = -1
+
+    def operator_of(self, call: Call) -> CallOperator:
+        """Returns the operator of a call; raises MisfitError for one that can't be."""
+        known = self.operators.get(call.number)
+        if known is None:
+            suffix = suffix_of(self.description, len(_configured))
+            if self.description.configured:
+                _configured.append(self.function)
+            known = self.operators[call.number] = CallOperator(self.function, self.description, call, suffix)
+        return known
+
+
+#: Functions with globals or hooks, whose operators are numbered.
+_configured: list[_kf.Function] = []
+
+
+def register(function: _kf.Function) -> None:
+    """Registers the operators of all calls that can be some: torch.ops.NAME.f."""
+    state = state_of(function)
+    for call in state.description.calls:
+        with suppress(MisfitError):
+            state.operator_of(call)
+
+
+def suffix_of(description: Description, number: int) -> str:
+    """Returns what tells the operators of a configured function from those of the plain one."""
+    suffix = "" if description.deterministic is None else f"_deterministic_{int(description.deterministic)}"
+    if description.launch is not None:
+        in_groups, *count = description.launch
+        suffix += ("_groups_" if in_groups else "_threads_") + "_".join(map(str, count))
+    return suffix + (f"_configured_{number}" if description.configured else "")
 
 
 def state_of(function: _kf.Function) -> State:
@@ -107,9 +146,27 @@ def is_watched(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     )
 
 
+def _is_traced(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether some argument is of a class that takes operators into its own hands."""
+    found = False
+    for one in _tensors([*args, *kwargs.values()]):
+        kind = type(one)
+        if kind is _Tensor or kind is _Parameter or kind.__torch_dispatch__ is _disabled:
+            continue
+        if kind.__name__ == "DTensor":
+            raise TypeError("a DTensor isn't taken: give its to_local(), and make a DTensor of the result")
+        found = True
+    return found
+
+
+_disabled = torch._C._disabled_torch_dispatch_impl
+
+
 def watched_call(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Makes a call that something watches."""
     state = state_of(function)
+    if _dispatch_modes() > 0 or _is_traced(args, kwargs):
+        return traced_call(number_of_state(state), args, kwargs)
     plan = plan_of(state, args, kwargs, _is_autocast(args))
     if not kwargs and plan.is_plain:
         values: Sequence[Any] = args

@@ -1,0 +1,408 @@
+"""Calls as operators of torch.library: for torch.compile, torch.export and whatever traces."""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.library import Library
+
+from kernelfunctions import _kf
+from kernelfunctions.torch._autograd import compute_gradients, refuse_second
+from kernelfunctions.torch._batching import batched_operator
+from kernelfunctions.torch._choice import MisfitError, TensorKind
+from kernelfunctions.torch._description import Call, Description, Leaf
+from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._plan import Cell, Plan, extents_of
+from kernelfunctions.torch._shapes import call_shape, made_shape
+from kernelfunctions.torch._signature import Signature, identifier
+
+_lock = threading.Lock()
+_libraries: dict[str, Library] = {}
+_defined: dict[str, Any] = {}
+
+_DEVICES = ("CPU", "CUDA")
+
+
+def _define(module: str, schema: str, owner: Any) -> bool:
+    """Defines an operator; False where it is there already, for the same function."""
+    qualified = f"{module}::{schema.partition('(')[0]}"
+    known = _defined.get(qualified)
+    if known is not None:
+        if known != (schema, owner):
+            raise RuntimeError(
+                f"torch.ops.{qualified.replace('::', '.')} is an operator of another function already: "
+                "two modules of one name can't both be PyTorch's; give one another name in its call spec"
+            )
+        return False
+    if module not in _libraries:
+        _libraries[module] = Library(module, "FRAGMENT")
+    _libraries[module].define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+    _defined[qualified] = (schema, owner)
+    return True
+
+
+def _resolve(module: str, name: str, overload: str) -> Any:
+    return getattr(getattr(getattr(torch.ops, module), name), overload or "default")
+
+
+class CallOperator:
+    """One call as operators: itself, its backward pass, and what they are without changing arguments."""
+
+    def __init__(self, function: _kf.Function, description: Description, call: Call, suffix: str) -> None:
+        self.signature = Signature(call)
+        self.call = call
+        self.name = description.name
+        self.module = identifier(description.module)
+        tensors = [
+            TensorKind(slot.leaf.dtype, slot.leaf.ndim)
+            if slot.leaf is not None and slot.leaf.is_memory
+            else None
+            for slot in self.signature.inputs
+        ]
+        given = iter(tensors)
+        slots = [None if slot.is_output else next(given) for slot in Plan.slots_of(call)]
+        self.plan = Plan(function, description, call, slots, is_traced=True)
+        if not self.plan.tensors:
+            raise MisfitError("", "it takes no tensor")
+        self.is_mutating = bool(self.plan.mutated)
+        self.base = identifier(description.name) + suffix
+        count = sum(1 for one in description.calls if _takes_tensors(one))
+        self.overload = self.signature.overload if count > 1 else ""
+        self.owner = (description.module, description.name, suffix, call.text)
+        with _lock:
+            self._register()
+
+    def path_of(self, op: Any) -> tuple[str, str, str]:
+        """Returns where an operator lies in torch.ops."""
+        return self.module, op._schema.name.partition("::")[2], op._overloadname
+
+    def _register(self) -> None:
+        made = len(self.signature.made)
+        self.op = self._operator(self.base, self.overload, False, made, self._forward, self._forward_fake)
+        self.functional = self.op
+        if self.is_mutating:
+            self.functional = self._operator(
+                f"{self.base}_functional",
+                self.overload,
+                True,
+                made + len(self.plan.mutated),
+                self._functional,
+                self._functional_fake,
+            )
+        self.out = self._register_out() if made else None
+        self.backward_op = self._register_backward() if self.call.backward else None
+        self._register_autograd()
+
+    # Names and schemas.
+
+    def _operator(
+        self,
+        base: str,
+        overload: str,
+        functional: bool,
+        results: int,
+        kernel: Callable[..., Any],
+        fake: Callable[..., Any],
+    ) -> Any:
+        name = f"{base}.{overload}" if overload else base
+        text = ["()", "Tensor"][results] if results < 2 else "(" + ", ".join(["Tensor"] * results) + ")"
+        schema = f"{name}({self.signature.inputs_text(functional)}) -> {text}"
+        mutated = () if functional else tuple(self._places_of(self.plan.mutated))
+        return self._implement(base, overload, schema, kernel, fake, mutated)
+
+    def _implement(
+        self,
+        base: str,
+        overload: str,
+        schema: str,
+        kernel: Callable[..., Any],
+        fake: Callable[..., Any],
+        mutated: Sequence[int],
+    ) -> Any:
+        is_new = _define(self.module, schema, self.owner)
+        op = _resolve(self.module, base, overload)
+        if not is_new:
+            return op
+        library = _libraries[self.module]
+        name = schema.partition("(")[0]
+        for device in _DEVICES:
+            library.impl(name, kernel, device)
+        torch.library.register_fake(f"{self.module}::{name}", fake, lib=library)
+        if mutated:
+            library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
+        return op
+
+    def _places_of(self, slots: Sequence[int]) -> list[int]:
+        return [i for i, one in enumerate(self.signature.arguments) if one.slot in slots]
+
+    def _register_out(self) -> Any:
+        overload = f"{self.overload}_out" if self.overload else "out"
+        self.out_names = names = _output_names(
+            self.call, self.signature.made, {one.name for one in self.signature.arguments}
+        )
+        outs = ", ".join(f"Tensor({chr(ord('z') - i)}!) {name}" for i, name in enumerate(names))
+        schema = f"{self.base}.{overload}({self.signature.inputs_text(False)}, *, {outs}) -> ()"
+        is_new = _define(self.module, schema, self.owner)
+        op = _resolve(self.module, self.base, overload)
+        if not is_new:
+            return op
+        library = _libraries[self.module]
+        name = schema.partition("(")[0]
+
+        def kernel(*given: Any, **outs: torch.Tensor) -> None:
+            self._forward_out(given, [outs[name] for name in names])
+
+        def fake(*given: Any, **outs: torch.Tensor) -> None:
+            for leaf, made, out in zip(
+                self.signature.made, self._made_fake(given), outs.values(), strict=True
+            ):
+                self._check_out(leaf, made, out)
+
+        for device in _DEVICES:
+            library.impl(name, kernel, device)
+        torch.library.register_fake(f"{self.module}::{name}", fake, lib=library)
+        library.impl(
+            name, _bumping(op, self._places_of(self.plan.mutated), names), "ADInplaceOrView", with_keyset=True
+        )
+        library.impl(name, _refusing_gradients(op, self.name), "Autograd", with_keyset=True)
+        return op
+
+    # Kernels.
+
+    def _split(self, given: Sequence[Any], symbolic: bool = False) -> tuple[list[Any], dict[str, Any] | None]:
+        """Returns what slots are given, and the shape."""
+        count = len(self.signature.arguments)
+        shape = given[count] if len(given) > count else None
+        return self.signature.decode(given[:count], symbolic), {"shape": tuple(shape)} if shape else None
+
+    def _run(self, given: Sequence[Any], in_place: bool) -> tuple[torch.Tensor, ...]:
+        values, more = self._split(given)
+        return self.plan.run(Cell(more), values, in_place)
+
+    def _forward(self, *given: Any) -> Any:
+        made = self._run(given, in_place=True)[len(self.plan.mutated) :]
+        return _results(made)
+
+    def _functional(self, *given: Any) -> Any:
+        return _results(self._run(given, in_place=False))
+
+    def _forward_out(self, given: Sequence[Any], outs: Sequence[torch.Tensor]) -> None:
+        made = self._run(given, in_place=True)[len(self.plan.mutated) :]
+        for leaf, one, out in zip(self.signature.made, made, outs, strict=True):
+            self._check_out(leaf, one, out)
+            out.copy_(one)
+
+    def _check_out(self, leaf: Leaf, made: torch.Tensor, out: torch.Tensor) -> None:
+        if out.dtype != made.dtype:
+            refuse(
+                TypeError,
+                self.name,
+                leaf.name,
+                f"expected out tensor to have dtype {made.dtype}, but got {out.dtype} instead",
+            )
+        if out.shape != made.shape:
+            refuse(
+                ValueError,
+                self.name,
+                leaf.name,
+                f"expected out tensor to have shape {list(made.shape)}, but got {list(out.shape)} instead",
+            )
+
+    # Fake kernels.
+
+    def _shape(self, values: Sequence[Any], more: Any) -> list[Any]:
+        given = {}
+        for slot, value in zip(self.signature.inputs, values, strict=True):
+            leaf = slot.leaf
+            if leaf is None:
+                continue
+            if isinstance(value, torch.Tensor):
+                self._check(leaf, value)
+            extents = extents_of(leaf, value)
+            if extents is not None:
+                given[leaf.index] = extents
+        return call_shape(self.name, self.call, given, (more or {}).get("shape"))
+
+    def _check(self, leaf: Leaf, value: torch.Tensor) -> None:
+        """Refuses what the kernel would refuse."""
+        if leaf.passing != "tensor":
+            return
+        if value.dtype != leaf.dtype:
+            refuse(TypeError, self.name, leaf.name, f"expected {leaf.dtype}, found {value.dtype}")
+        if value.dim() != leaf.ndim:
+            refuse(ValueError, self.name, leaf.name, f"expected {leaf.ndim} dimensions, found {value.dim()}")
+        for extent, found in zip(leaf.trailing, value.shape[leaf.call_rank + leaf.inner_rank :], strict=True):
+            if extent != found:
+                reason = (
+                    f"expected {list(leaf.trailing)} as its last extents, found shape {list(value.shape)}"
+                )
+                refuse(ValueError, self.name, leaf.name, reason)
+
+    def _like(self, values: Sequence[Any]) -> torch.Tensor:
+        like = values[self.plan.tensors[0]]
+        for i in self.plan.tensors:
+            if values[i].device != like.device:
+                first = self.plan.slot(self.plan.tensors[0]).name
+                reason = (
+                    "expected all tensors to be on the same device, but found at least two devices, "
+                    f"{values[i].device} and {like.device} (argument '{first}')"
+                )
+                refuse(ValueError, self.name, self.plan.slot(i).name, reason)
+        result: torch.Tensor = like
+        return result
+
+    def _made_fake(self, given: Sequence[Any]) -> list[torch.Tensor]:
+        values, more = self._split(given, symbolic=True)
+        like = self._like(values)
+        shape = self._shape(values, more)
+        return [like.new_empty(made_shape(leaf, shape), dtype=leaf.dtype) for leaf in self.signature.made]
+
+    def _forward_fake(self, *given: Any) -> Any:
+        return _results(self._made_fake(given))
+
+    def _functional_fake(self, *given: Any) -> Any:
+        values, _ = self._split(given, symbolic=True)
+        changed = [torch.empty_like(values[i]) for i in self.plan.mutated]
+        return _results([*changed, *self._made_fake(given)])
+
+    # Gradients.
+
+    def _register_backward(self) -> Any:
+        outputs = self.plan.outputs
+        taken = {one.name for one in self.signature.arguments}
+        flows = []
+        for output in outputs:
+            name = f"grad_{identifier(output.leaf.name)}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            flows.append(f"Tensor? {name}")
+        inputs = self.signature.inputs_text(True).replace("shape=None", "shape")
+        base = f"{self.base}_backward"
+        name = f"{base}.{self.overload}" if self.overload else base
+        schema = f"{name}({', '.join([*flows, inputs])}, bool[] needs) -> Tensor[]"
+
+        def kernel(*given: Any) -> list[torch.Tensor]:
+            flowing, values, more, needs = self._parted(given, symbolic=False)
+            return list(compute_gradients(self.plan, more, needs, flowing, values))
+
+        def fake(*given: Any) -> list[torch.Tensor]:
+            _, values, _, needs = self._parted(given, symbolic=True)
+            return [self.plan.gradient_like(i, values[i]) for i, needed in enumerate(needs) if needed]
+
+        qualified = f"{self.module}::{name}"
+        is_known = qualified in _defined
+        op = self._implement(base, self.overload, schema, kernel, fake, ())
+        if not is_known:
+            torch.library.register_autograd(
+                qualified, lambda _ctx, *_flows: refuse_second(self.plan), lib=_libraries[self.module]
+            )
+        return op
+
+    def _parted(
+        self, given: Sequence[Any], symbolic: bool
+    ) -> tuple[Sequence[Any], list[Any], dict[str, Any] | None, Sequence[bool]]:
+        """Returns what a backward pass is given: what flows in, values, the shape, what is needed."""
+        count = len(self.plan.outputs)
+        values, more = self._split(given[count:-1], symbolic)
+        return given[:count], values, more, given[-1]
+
+    def _register_autograd(self) -> None:
+        name = f"{self.functional._schema.name}"
+        if self.functional._overloadname != "default":
+            name += f".{self.functional._overloadname}"
+        key = f"autograd {name}"
+        if key in _defined:
+            return
+        _defined[key] = True
+        plan = self.plan
+        arguments = self.signature.arguments
+
+        def setup(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+            ctx.save_for_backward(*(one for one in inputs if isinstance(one, torch.Tensor)))
+            ctx.given = [None if isinstance(one, torch.Tensor) else one for one in inputs]
+            ctx.tensors = [i for i, one in enumerate(inputs) if isinstance(one, torch.Tensor)]
+            ctx.set_materialize_grads(False)
+            outputs = output if isinstance(output, tuple) else (output,)
+            fixed = [
+                one for one, known in zip(outputs, plan.outputs, strict=True) if not known.differentiable
+            ]
+            if fixed:
+                ctx.mark_non_differentiable(*fixed)
+
+        def backward(ctx: Any, *flows: Any) -> Any:
+            if self.backward_op is None:
+                plan.refuse_backward()
+            given = list(ctx.given)
+            for i, tensor in zip(ctx.tensors, ctx.saved_tensors, strict=True):
+                given[i] = tensor
+            needs = [False] * len(plan.inputs)
+            for i, one in enumerate(arguments):
+                needs[one.slot] = bool(ctx.needs_input_grad[i]) and plan.differentiable[one.slot]
+            found: list[Any] = [None] * len(given)
+            if any(needs):
+                if self.signature.has_shape and len(given) == len(arguments):
+                    given.append(None)
+                gradients = iter(self.backward_op(*flows, *given, needs))
+                for i, one in enumerate(arguments):
+                    if needs[one.slot]:
+                        found[i] = next(gradients)
+            return tuple(found)
+
+        library = _libraries[self.module]
+        torch.library.register_autograd(name, backward, setup_context=setup, lib=library)
+        torch.library.register_vmap(
+            name, lambda info, in_dims, *given: batched_operator(self, info, in_dims, given), lib=library
+        )
+
+
+def _takes_tensors(call: Call) -> bool:
+    return any(leaf.is_memory and not leaf.is_made for leaf in call.leaves)
+
+
+def _results(tensors: Sequence[torch.Tensor]) -> Any:
+    if len(tensors) < 2:
+        return tensors[0] if tensors else None
+    return tuple(tensors)
+
+
+def _output_names(call: Call, made: Sequence[Leaf], taken: set[str]) -> list[str]:
+    names = []
+    for leaf in made:
+        name = "out" if leaf.role == "result" and leaf.name == "result" else identifier(leaf.name)
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _bumping(op: Any, mutated: Sequence[int], names: Sequence[str] = ()) -> Callable[..., Any]:
+    """Returns a kernel that counts changes, so that autograd sees those of what it has saved."""
+    after = torch._C._after_ADInplaceOrView_keyset
+
+    def kernel(keyset: Any, *given: Any, **named: Any) -> Any:
+        for i in mutated:
+            torch.autograd.graph.increment_version(given[i])
+        for name in names:
+            torch.autograd.graph.increment_version(named[name])
+        return op.redispatch(keyset & after, *given, **named)
+
+    return kernel
+
+
+def _refusing_gradients(op: Any, name: str) -> Callable[..., Any]:
+    after = torch._C._after_autograd_keyset
+
+    def kernel(keyset: Any, *given: Any, **named: Any) -> Any:
+        every = [one for one in (*given, *named.values()) if isinstance(one, torch.Tensor)]
+        if torch.is_grad_enabled() and any(one.requires_grad for one in every):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+                "but one of the arguments requires grad."
+            )
+        with torch._C._AutoDispatchBelowAutograd():
+            return op.redispatch(keyset & after, *given, **named)
+
+    return kernel

@@ -1,0 +1,120 @@
+"""The way of a traced call to its operator, in tuples: what torch.compile follows without a graph break."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kernelfunctions.torch._choice import Slot
+from kernelfunctions.torch._description import Call, Leaf, Parameter
+from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._library import CallOperator
+from kernelfunctions.torch._signature import GENERATORS
+
+#: One argument of an operator: where its value lies (a place, or a keyword), the way from there, and what is
+#: done with it.
+Step = tuple[Any, tuple[str | int, ...], str, Any]
+
+
+#: Those that results come in, by number: torch.compile takes them from here.
+classes: list[Any] = []
+
+
+def number_of_class(kind: Any) -> int:
+    """Returns the number of a class among `classes`."""
+    if kind not in classes:
+        classes.append(kind)
+    return classes.index(kind)
+
+
+class Route:
+    """A plan's twin for tracing: how arguments become an operator's, and its results a call's."""
+
+    def __init__(self, entry: CallOperator, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        call = entry.call
+        #: Operators by name: torch.compile finds them there.
+        self.op = entry.path_of(entry.op)
+        self.functional = entry.path_of(entry.functional)
+        self.out = entry.path_of(entry.out) if entry.out is not None else None
+        self.has_shape = entry.signature.has_shape
+        self.is_mutating = entry.is_mutating
+        self.made = len(entry.signature.made)
+        sources = _sources(call, len(args), kwargs)
+        steps: list[Step] = []
+        for slot in entry.signature.inputs:
+            steps += _steps(call, slot, sources[slot.owner])
+        self.steps = tuple(steps)
+        #: Which of the operator's arguments are changed.
+        self.mutated = tuple(
+            i for i, one in enumerate(entry.signature.arguments) if one.slot in entry.plan.mutated
+        )
+        self.outs = tuple(_outs(entry, sources, kwargs, args))
+        self.results = number_of_class(call.results) if len(call.returned) > 1 else -1
+        returned = []
+        for parameter in call.returned:
+            if parameter.role == "inout":
+                returned.append(("given", sources[call.parameters.index(parameter)], ()))
+            else:
+                returned.append(_result(parameter))
+        self.returned = tuple(returned)
+
+
+def _sources(call: Call, count: int, kwargs: dict[str, Any]) -> list[Any]:
+    """Returns where each parameter's argument is: a place, a keyword, or None."""
+    places = [i for i, parameter in enumerate(call.parameters) if parameter.role != "result"]
+    sources: list[Any] = [None] * len(call.parameters)
+    for number, place in enumerate(places[:count]):
+        sources[place] = number
+    for place, parameter in enumerate(call.parameters):
+        if parameter.keyword in kwargs:
+            sources[place] = parameter.keyword
+    return sources
+
+
+def _steps(call: Call, slot: Slot, source: Any) -> list[Step]:
+    leaf = slot.leaf
+    if leaf is None:
+        return _struct_steps(call, slot.parameter, source, slot.path)
+    if leaf.passing == "generator":
+        return [(source, (*slot.path, name), "number", None) for name, _ in GENERATORS[leaf.generator]]
+    if leaf.is_memory:
+        return [(source, slot.path, "cast" if leaf.passing == "tensor" else "number", leaf.dtype)]
+    return [(source, slot.path, "flat" if leaf.extents else "number", leaf.extents)]
+
+
+def _struct_steps(call: Call, parameter: Parameter, source: Any, path: tuple[str | int, ...]) -> list[Step]:
+    if not parameter.fields:
+        leaf = call.leaves[parameter.leaf]
+        return [(source, path, "flat" if leaf.extents else "number", leaf.extents)]
+    steps: list[Step] = []
+    for field in parameter.fields:
+        steps += _struct_steps(call, field, source, (*path, field.keyword))
+    return steps
+
+
+def _outs(entry: CallOperator, sources: list[Any], kwargs: dict[str, Any], args: Sequence[Any]) -> list[Any]:
+    """Returns the name and the source of each output that is given."""
+    call = entry.call
+    given: dict[int, Any] = {}
+    for place, parameter in enumerate(call.parameters):
+        source = sources[place]
+        if parameter.role not in ("out", "result") or source is None:
+            continue
+        value = kwargs[source] if isinstance(source, str) else args[source]
+        if value is not None:
+            given[parameter.leaf] = source
+    if not given:
+        return []
+    leaves: tuple[Leaf, ...] = entry.signature.made
+    if len(given) != len(leaves) or any(leaf.index not in given for leaf in leaves):
+        refuse(TypeError, entry.name, "out", "a traced call is given all of its outputs, or none")
+    return [(name, given[leaf.index]) for name, leaf in zip(entry.out_names, leaves, strict=True)]
+
+
+def _result(parameter: Parameter) -> tuple[Any, ...]:
+    if parameter.form != "fields":
+        return ("made", None, ())
+    fields = tuple(_result(field) for field in parameter.fields)
+    if parameter.is_array:
+        return ("list", None, fields)
+    names = tuple(field.keyword for field in parameter.fields)
+    made_as = -1 if parameter.made_as is None else number_of_class(parameter.made_as)
+    return ("struct", (made_as, names), fields)

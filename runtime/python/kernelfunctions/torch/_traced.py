@@ -1,0 +1,178 @@
+"""Calls that are traced: by torch.compile, torch.export, make_fx and fake tensors. They go to operators."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from kernelfunctions.torch._choice import MisfitError, TensorKind
+from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._plan import choose
+from kernelfunctions.torch._route import Route, Step, classes
+from kernelfunctions.torch._signature import flat
+
+if TYPE_CHECKING:
+    from kernelfunctions.torch._watched import State
+
+#: By number, so that what is traced names one by a constant.
+_states: "list[State]" = []
+
+
+def number_of_state(state: "State") -> int:
+    """Returns the number by which traced calls name a function."""
+    if state.number < 0:
+        _states.append(state)
+        state.number = len(_states) - 1
+    return state.number
+
+
+def _kind(value: Any) -> Any:
+    """What of an argument decides how a call is traced; made of what is constant in a graph."""
+    if isinstance(value, torch.Tensor):
+        return ("tensor", value.dtype, value.ndim)
+    if isinstance(value, (list, tuple)):
+        return ("list", *[_kind(one) for one in value])
+    if isinstance(value, dict):
+        return ("dict", *[(name, _kind(one)) for name, one in value.items()])
+    if value is None or isinstance(value, (bool, int, float)):
+        return _kind_of_number(value)
+    names = getattr(type(value), "_fields", None)
+    if names is None and dataclasses.is_dataclass(value):
+        names = [one.name for one in dataclasses.fields(value)]
+    if names is None:
+        return ("object", type(value))
+    return ("dict", *[(name, _kind(getattr(value, name))) for name in names])
+
+
+def _kind_of_number(value: Any) -> Any:
+    if value is None:
+        return ("none",)
+    if isinstance(value, bool):
+        return ("number", False)
+    return ("number", 0 if isinstance(value, int) else 0.0)
+
+
+def _stand_in(kind: Any) -> Any:
+    """Returns something of a kind."""
+    word = kind[0]
+    if word == "tensor":
+        return TensorKind(kind[1], kind[2])
+    if word == "none":
+        return None
+    if word == "number":
+        return kind[1]
+    if word == "list":
+        return [_stand_in(one) for one in kind[1:]]
+    if word == "dict":
+        return {name: _stand_in(one) for name, one in kind[1:]}
+    return kind[1]  # of generators and the like the class will do
+
+
+def route_of(state: "State", kinds: Any, named: Any, autocast: bool) -> Route:
+    """Returns the way of a call with arguments of these kinds."""
+    key = (kinds, named, autocast)
+    known = state.routes.get(key)
+    if known is not None:
+        return known
+    args = [_stand_in(one) for one in kinds]
+    kwargs = {name: _stand_in(one) for name, one in named}
+    name = state.description.name
+    try:
+        call, _ = choose(state.description, args, kwargs, autocast)
+        known = Route(state.operator_of(call), args, kwargs)
+    except MisfitError as misfit:
+        refuse(misfit.kind, name, misfit.argument, misfit.reason)
+    state.routes[key] = known
+    return known
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _constant_route(number: int, kinds: Any, named: Any, autocast: bool) -> Route:
+    return route_of(_states[number], kinds, named, autocast)
+
+
+# What follows is traced by torch.compile: loops over tuples, and little else.
+
+
+def traced_call(number: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Makes a call through its operator."""
+    autocast = torch.is_autocast_enabled()
+    kinds = tuple([_kind(one) for one in args])
+    named = tuple([(name, _kind(one)) for name, one in kwargs.items()])
+    route = _constant_route(number, kinds, named, autocast)
+    given = [_taken(step, args, kwargs) for step in route.steps]
+    changed = [given[i] for i in route.mutated]
+    if route.has_shape:
+        given.append(kwargs.get("shape"))
+    if route.outs:
+        outs = {name: _at(source, args, kwargs) for name, source in route.outs}
+        _found(route.out)(*given, **outs)
+        return _returned(route, args, kwargs, list(outs.values()))
+    if not route.is_mutating or not torch.is_grad_enabled() or not _any_requires_grad(given):
+        return _returned(route, args, kwargs, _listed(_found(route.op)(*given), route.made))
+    outputs = _listed(_found(route.functional)(*given), len(changed) + route.made)
+    for i in range(len(changed)):
+        changed[i].copy_(outputs[i])
+    return _returned(route, args, kwargs, outputs[len(changed) :])
+
+
+def _found(path: tuple[str, str, str]) -> Any:
+    module, name, overload = path
+    return getattr(getattr(getattr(torch.ops, module), name), overload)
+
+
+def _at(source: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    return kwargs[source] if isinstance(source, str) else args[source]
+
+
+def _taken(step: Step, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Returns one argument of the operator."""
+    source, path, what, detail = step
+    value = _at(source, args, kwargs)
+    name: Any
+    for name in path:
+        value = value[name] if isinstance(value, (dict, list, tuple)) else getattr(value, name)
+    if what == "cast" and value.dtype != detail:
+        return value.to(detail)  # as autocast says
+    return flat(value, detail) if what == "flat" else value
+
+
+def _any_requires_grad(values: Sequence[Any]) -> bool:
+    for value in values:  # noqa: SIM110
+        if isinstance(value, torch.Tensor) and value.requires_grad:
+            return True
+    return False
+
+
+def _listed(outputs: Any, count: int) -> list[Any]:
+    if count == 0:
+        return []
+    return [outputs] if count == 1 else list(outputs)
+
+
+def _returned(route: Route, args: Sequence[Any], kwargs: dict[str, Any], made: list[Any]) -> Any:
+    items = []
+    for what, detail, fields in route.returned:
+        if what == "given":
+            items.append(_at(detail, args, kwargs))
+        elif what == "made":
+            items.append(made.pop(0))
+        else:
+            items.append(_built((what, detail, fields), made))
+    if len(items) < 2:
+        return items[0] if items else None
+    return classes[route.results](*items)
+
+
+def _built(result: Any, made: list[Any]) -> Any:
+    """Returns a struct, or an array; takes its tensors from the front of the list."""
+    what, detail, fields = result
+    if what == "made":
+        return made.pop(0)
+    values = [_built(field, made) for field in fields]
+    if what == "list":
+        return values
+    kind, names = detail
+    named = dict(zip(names, values, strict=True))
+    return named if kind < 0 else classes[kind](**named)
