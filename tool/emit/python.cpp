@@ -563,7 +563,8 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                   "Protocol", "Sequence", "TypeAlias", "TypeVar", "TypedDict",
                   "_Path",    "_kf",      "_module",   "_np",     "dict",
                   "list",     "np",       "npt",       "load",    "object",
-                  "overload", "property", "str",       "tuple",   "type_check_only"});
+                  "overload", "property", "str",       "torch",   "tuple",
+                  "type_check_only"});
     if (has_globals) taken.insert("set");
     UniqueNames members(std::move(taken));
     UniqueNames classes;

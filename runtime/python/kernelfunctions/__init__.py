@@ -57,6 +57,7 @@ from kernelfunctions._kf import (
 from kernelfunctions._modules import ModuleFunctions
 from kernelfunctions._options import options
 from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, BoundJvp, Method, Struct
+from kernelfunctions._torch_functions import TorchFunctions
 
 if TYPE_CHECKING:
     from kernelfunctions import torch as torch
@@ -95,6 +96,7 @@ __all__ = [
     "RecordedCommands",
     "Struct",
     "Tensor",
+    "TorchFunctions",
     "UnlaunchedCall",
     "WangHash",
     "__version__",

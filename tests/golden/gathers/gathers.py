@@ -16,4 +16,7 @@ look_up_double = _module.function("look_up_double")
 #: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
 load = _module.load
 
+#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
+torch = _kf.TorchFunctions(_module)
+
 __all__ = ["look_up", "look_up_double", "look_up_half"]

@@ -32,4 +32,7 @@ hit = _module.function("hit")
 #: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
 load = _module.load
 
+#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
+torch = _kf.TorchFunctions(_module)
+
 __all__ = ["Ray", "hit", "line_error", "one_error"]

@@ -399,6 +399,9 @@ line_error: _LineError
 one_error: _OneError
 hit: _Hit
 
+#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
+torch: kf.TorchFunctions
+
 def load(device: kf.Device | None = None) -> None:
     """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
 

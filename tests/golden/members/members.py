@@ -54,4 +54,7 @@ Tools.clamp = _module.function("Tools.clamp")
 #: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
 load = _module.load
 
+#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
+torch = _kf.TorchFunctions(_module)
+
 __all__ = ["Particle", "Tools", "make"]

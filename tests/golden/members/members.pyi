@@ -346,6 +346,9 @@ class _ToolsClamp(kf.Function):
 
 make: _Make
 
+#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
+torch: kf.TorchFunctions
+
 def load(device: kf.Device | None = None) -> None:
     """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
 

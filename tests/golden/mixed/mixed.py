@@ -21,4 +21,7 @@ count = _module.function("count")
 #: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
 load = _module.load
 
+#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
+torch = _kf.TorchFunctions(_module)
+
 __all__ = ["count", "shade", "soften", "split"]

@@ -123,6 +123,9 @@ class _Polynomial(kf.Function):
 
 polynomial: _Polynomial
 
+#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
+torch: kf.TorchFunctions
+
 def load(device: kf.Device | None = None) -> None:
     """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
 

@@ -58,4 +58,7 @@ advance_all = _module.function("advance_all")
 #: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
 load = _module.load
 
+#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
+torch = _kf.TorchFunctions(_module)
+
 __all__ = ["Light", "Ray", "Scene", "advance", "advance_all", "raytrace"]

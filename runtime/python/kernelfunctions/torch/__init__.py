@@ -4,6 +4,6 @@ from kernelfunctions.torch._version import check_version
 
 check_version()
 
-from kernelfunctions.torch._operator import Operator, operator  # noqa: E402
+from kernelfunctions.torch._operator import Operator, operator, register  # noqa: E402
 
-__all__ = ["Operator", "operator"]
+__all__ = ["Operator", "operator", "register"]

@@ -8,7 +8,7 @@ import torch
 from kernelfunctions import _kf
 from kernelfunctions.torch import _host
 from kernelfunctions.torch._traced import number_of_state, traced_call
-from kernelfunctions.torch._watched import is_watched, register, state_of, watched_call
+from kernelfunctions.torch._watched import is_watched, register_calls, state_of, watched_call
 
 
 class Operator:
@@ -23,7 +23,7 @@ class Operator:
         self.__doc__ = function.__doc__
 
         if not self.state.description.configured and self.state.description.launch is None:
-            register(function)
+            register_calls(function)
         self.number = number_of_state(self.state)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -53,3 +53,9 @@ class Operator:
 def operator(function: _kf.Function) -> Operator:
     """Returns a function as an operator: NAME.f.torch()."""
     return Operator(function)
+
+
+def register(module: _kf.Module) -> None:
+    """Registers the operators of a module's functions: NAME.torch.register()."""
+    for name in module.functions:
+        register_calls(module.function(name))

@@ -52,7 +52,7 @@ class State:
 _configured: list[_kf.Function] = []
 
 
-def register(function: _kf.Function) -> None:
+def register_calls(function: _kf.Function) -> None:
     """Registers the operators of all calls that can be some: torch.ops.NAME.f."""
     state = state_of(function)
     for call in state.description.calls:
