@@ -100,6 +100,10 @@ public:
     /// missing_argument for no handle, device_mismatch for an address that isn't this device's (CUDA),
     /// index_range for bytes that certainly lie outside of a buffer (Vulkan).
     virtual std::shared_ptr<Allocation> wrap(ForeignMemory memory) = 0;
+    /// Lends memory of this device's to others: what comes next on this device's stream comes after all that
+    /// was issued with the memory, and the memory isn't used anew before what the default stream has by the
+    /// time that its last owner lets go.
+    virtual void lend([[maybe_unused]] const std::shared_ptr<Allocation>& memory) {}
     /// Takes a device's word for it that this kernel can run; throws with the kernel's and the missing
     /// feature's name where it can't. May be called from several threads; the caller caches the result.
     virtual std::shared_ptr<Kernel> load_kernel(const manifest::Kernel& kernel) = 0;

@@ -146,6 +146,11 @@ std::shared_ptr<driver::Allocation> CudaDevice::wrap(driver::ForeignMemory memor
     return shared_->memory->wrap(std::move(memory), stream_);
 }
 
+void CudaDevice::lend(const std::shared_ptr<driver::Allocation>& memory) {
+    const Current current = enter();
+    shared_->memory->lend(*memory, *stream_);
+}
+
 std::shared_ptr<driver::Kernel> CudaDevice::load_kernel(const manifest::Kernel& kernel) {
     const Current current = enter();
     if (stream_->is_capturing()) {

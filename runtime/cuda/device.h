@@ -52,6 +52,7 @@ public:
     std::shared_ptr<driver::Allocation> zeros(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> allocate_mapped(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> wrap(driver::ForeignMemory memory) override;
+    void lend(const std::shared_ptr<driver::Allocation>& memory) override;
     std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override;
     void dispatch(const driver::Dispatch& dispatch) override;
     void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,

@@ -165,7 +165,7 @@ void Memory::count(CudaAllocation& allocation, Stream& stream) {
 void Memory::give_mapped(CudaAllocation& allocation) {
     const MappedPool::Piece piece{allocation.host, allocation.size_class_};
     try {
-        if (allocation.is_idle()) {
+        if (allocation.is_idle() && !allocation.is_used_by_others_.load(std::memory_order_relaxed)) {
             mapped_.give(piece);
             return;
         }
@@ -173,7 +173,7 @@ void Memory::give_mapped(CudaAllocation& allocation) {
         const BesideCaptures beside(*context_);
         if (streams_.load(std::memory_order_relaxed)) {
             const std::lock_guard lock(order_mutex_);
-            allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });
+            follow_users(allocation);
         }
         mapped_.give_after(piece, *own_);
     } catch (...) {  // a lost device, or the end of the process: the piece is lost too
@@ -210,6 +210,24 @@ std::shared_ptr<CudaAllocation> Memory::wrap(driver::ForeignMemory memory,
     return allocation;
 }
 
+void Memory::lend(driver::Allocation& memory, Stream& stream) {
+    auto& allocation = static_cast<CudaAllocation&>(memory);
+    expect_streams();
+    allocation.is_used_by_others_.store(true, std::memory_order_relaxed);
+    if (stream.is_capturing()) {
+        return;  // in what order the graph runs is up to who launches it
+    }
+    const std::lock_guard lock(order_mutex_);
+    allocation.hazards_.before(&stream, true, [&stream](Stream& other) { stream.follow(other); });
+}
+
+void Memory::follow_users(const CudaAllocation& allocation) const {
+    allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });
+    if (allocation.is_used_by_others_.load(std::memory_order_relaxed)) {
+        own_->follow_default();
+    }
+}
+
 void Memory::leave(CudaAllocation& allocation) {
     try {
         const Current current(*context_);
@@ -219,7 +237,7 @@ void Memory::leave(CudaAllocation& allocation) {
         {
             const std::lock_guard lock(order_mutex_);
             if (streams_.load(std::memory_order_relaxed)) {
-                allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });
+                follow_users(allocation);
             }
             (void)context_->cu.cuEventRecord(leaving.event, own_->handle());
         }
@@ -387,7 +405,7 @@ void Memory::give(CudaAllocation& allocation) {
         const BesideCaptures beside(*context_);
         if (on_streams) {
             const std::lock_guard lock(order_mutex_);
-            allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });
+            follow_users(allocation);
         }
         (void)context_->cu.cuMemFreeAsync(block.address, own_->handle());
     } catch (...) {  // a lost device, or the end of the process: the memory went with it

@@ -39,10 +39,11 @@ private:
     std::size_t size_class_ = 0;  ///< of mapped memory
     std::atomic<std::uint64_t> issued_ = 0;
     std::atomic<std::uint64_t> done_ = 0;
-    std::atomic<std::uint64_t> last_on_own_ = 0;  ///< as the device's own stream counts
-    std::atomic<bool> on_others_ = false;         ///< used on other streams, too
-    bool lent_ = false;                           ///< a graph returns it, or somebody else does
-    std::shared_ptr<void> owner_;                 ///< of somebody else's memory
+    std::atomic<std::uint64_t> last_on_own_ = 0;   ///< as the device's own stream counts
+    std::atomic<bool> on_others_ = false;          ///< used on other streams, too
+    std::atomic<bool> is_used_by_others_ = false;  ///< on streams that we don't hear of
+    bool lent_ = false;                            ///< a graph returns it, or somebody else does
+    std::shared_ptr<void> owner_;                  ///< of somebody else's memory
 };
 
 /// The device's pool, which keeps what is returned until memory runs short. Thread-safe.
@@ -70,6 +71,9 @@ public:
 
     /// Somebody else's memory, as it is when `stream` comes here.
     std::shared_ptr<CudaAllocation> wrap(driver::ForeignMemory memory, const std::shared_ptr<Stream>& stream);
+    /// Lets `stream` follow what was issued with the memory, and frees that once the default stream, too, is
+    /// done with it.
+    void lend(driver::Allocation& memory, Stream& stream);
     /// Lets go of the owners of memory that was wrapped and that no command needs any more.
     void release_owners();
 
@@ -121,6 +125,8 @@ private:
     void give(CudaAllocation& allocation);
     void give_mapped(CudaAllocation& allocation);
     void leave(CudaAllocation& allocation);
+    /// Lets our own stream follow all that may still use the memory. With the lock.
+    void follow_users(const CudaAllocation& allocation) const;
     /// Notes that commands which use mapped memory were issued.
     static void count(std::span<const driver::Use> uses, Stream& stream) {
         for (const driver::Use& use : uses) {

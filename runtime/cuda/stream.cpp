@@ -99,4 +99,15 @@ void Stream::follow(Stream& other) {
     }
 }
 
+void Stream::follow_default() {
+    CUevent event = nullptr;
+    context_->check(context_->cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+    CUresult result = context_->cu.cuEventRecord(event, nullptr);
+    if (result == CUDA_SUCCESS) {
+        result = context_->cu.cuStreamWaitEvent(handle_, event, 0);
+    }
+    (void)context_->cu.cuEventDestroy_v2(event);  // which the wait outlives
+    context_->check(result, "cuStreamWaitEvent");
+}
+
 }  // namespace kf::cuda

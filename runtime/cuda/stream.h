@@ -38,6 +38,8 @@ public:
     void mark();
     /// Lets what comes next on this stream wait for what was issued on `other` up to its mark.
     void follow(Stream& other);
+    /// Lets it wait for what the default stream has now, and with that all streams that block on that one.
+    void follow_default();
 
 private:
     void record();

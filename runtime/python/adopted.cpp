@@ -1,5 +1,6 @@
-// CUDA memory of other libraries as tensors of ours.
+// CUDA memory of other libraries as tensors of ours, and ours for them.
 #include <optional>
+#include <vector>
 
 #include "core/describe.h"
 #include "core/tensor_state.h"
@@ -70,6 +71,29 @@ AnyTensor adopt(const ForeignTensor& tensor, const ContextPtr& context, const Wh
     const Device on = tensor.stream ? device.with_stream(*tensor.stream) : device;
     state.allocation = on.state()->driver().wrap(memory);
     return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
+}
+
+void lend(const AnyTensor& tensor, std::optional<void*> stream) {
+    const detail::TensorState& state = *tensor.state();
+    if (state.allocation == nullptr) return;
+    const Device device(state.device);
+    const Device on = stream ? device.with_stream(*stream) : device;
+    on.state()->driver().lend(state.allocation);
+}
+
+AnyTensor copy_on_device(const AnyTensor& tensor) {
+    const detail::TensorState& state = *tensor.state();
+    const Device device(state.device);
+    const std::size_t size = static_cast<std::size_t>(state.size) * state.element.size();
+    if (!tensor.is_contiguous() || device.info().backend != "cuda") {
+        std::vector<std::byte> bytes(size);
+        tensor.read(bytes);
+        return AnyTensor::from_host(device, state.element, state.shape, bytes);
+    }
+    AnyTensor copy = AnyTensor::empty(device, state.element, state.shape);
+    if (size != 0)
+        device.state()->driver().copy(copy.state()->allocation, 0, state.allocation, state.offset, size);
+    return copy;
 }
 
 }  // namespace kf::python

@@ -2,6 +2,7 @@
 #include "python/buffer.h"
 
 #include "python/errors.h"
+#include "python/exported.h"
 #include "python/from_dlpack.h"
 #include "python/host.h"
 
@@ -110,6 +111,7 @@ void bind_buffer(py::module_& module) {
             },
             py::arg("dtype") = py::none(), py::arg("copy") = py::none())
         .def("__repr__", &represent_buffer);
+    bind_exports(type);
     tensor_class().attr("buffer") =
         py::cpp_function(&buffer_of, py::is_method(tensor_class()), py::arg("writable") = true,
                          "The same memory as a kf.Buffer, without its gradients; of contiguous tensors.");

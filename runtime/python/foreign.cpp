@@ -124,6 +124,8 @@ void note_failure(void* failure, const char* kind, const char* message) {
     }
 }
 
+}  // namespace
+
 dlpack::DataType dlpack_type(ScalarType scalar) {
     const auto code = [scalar] {
         switch (scalar) {
@@ -141,8 +143,6 @@ dlpack::DataType dlpack_type(ScalarType scalar) {
     }();
     return {code, static_cast<std::uint8_t>(size_of(scalar) * 8), 1};
 }
-
-}  // namespace
 
 bool take_shape(std::int64_t rank, Refusal* why) {
     if (rank >= 0 && rank <= static_cast<std::int64_t>(Dims::capacity)) return true;

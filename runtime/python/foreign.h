@@ -100,6 +100,15 @@ py::object make_foreign(const dlpack::ExchangeApi& api, ForeignMemoryKind kind, 
 /// needs the memory. Two tensors over the same memory are ordered with each other on one stream only.
 AnyTensor adopt(const ForeignTensor& tensor, const ContextPtr& context, const Where& where);
 
+/// Lets others use a tensor's memory: `stream`, CUDA's handle, waits for what was issued with the tensor;
+/// null is the legacy default stream, none no stream. Without Python's lock.
+void lend(const AnyTensor& tensor, std::optional<void*> stream);
+/// A copy on the same device, without gradients. Without Python's lock.
+AnyTensor copy_on_device(const AnyTensor& tensor);
+
+/// DLPack's word for an element type.
+dlpack::DataType dlpack_type(ScalarType scalar);
+
 /// "a float32 tensor of shape [2, 3] on cuda:0"
 std::string describe(const ForeignTensor& tensor);
 

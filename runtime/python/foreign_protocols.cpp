@@ -42,27 +42,30 @@ void take(const dlpack::Tensor& given, ForeignTensor& tensor, const Where& where
         refuse(ErrorCode::type_mismatch, where, "the tensor has no memory");
 }
 
-ForeignTensor from_capsule(const py::object& capsule, const Where& where) {
+ForeignTensor from_versioned(dlpack::ManagedTensorVersioned* managed, const Where& where) {
     ForeignTensor tensor;
+    tensor.owner = owner_of(managed);
+    if (managed->version.major != dlpack::version.major) {
+        refuse(ErrorCode::type_mismatch, where,
+               "the tensor comes by DLPack " + std::to_string(managed->version.major) + "." +
+                   std::to_string(managed->version.minor) + ", and versions 0 and 1 are known");
+    }
+    take(managed->tensor, tensor, where);
+    tensor.read_only = (managed->flags & dlpack::flag_read_only) != 0;
+    return tensor;
+}
+
+ForeignTensor from_capsule(const py::object& capsule, const Where& where) {
     if (PyCapsule_IsValid(capsule.ptr(), versioned_name) != 0) {
-        auto* const managed =
-            taken_from<dlpack::ManagedTensorVersioned>(capsule, versioned_name, "used_dltensor_versioned");
-        std::shared_ptr<void> owner = owner_of(managed);
-        if (managed->version.major != dlpack::version.major) {
-            refuse(ErrorCode::type_mismatch, where,
-                   "the tensor comes by DLPack " + std::to_string(managed->version.major) + "." +
-                       std::to_string(managed->version.minor) + ", and versions 0 and 1 are known");
-        }
-        take(managed->tensor, tensor, where);
-        tensor.read_only = (managed->flags & dlpack::flag_read_only) != 0;
-        tensor.owner = std::move(owner);
-        return tensor;
+        return from_versioned(
+            taken_from<dlpack::ManagedTensorVersioned>(capsule, versioned_name, "used_dltensor_versioned"),
+            where);
     }
     if (PyCapsule_IsValid(capsule.ptr(), unversioned_name) != 0) {
         auto* const managed = taken_from<dlpack::ManagedTensor>(capsule, unversioned_name, "used_dltensor");
-        std::shared_ptr<void> owner = owner_of(managed);
+        ForeignTensor tensor;
+        tensor.owner = owner_of(managed);
         take(managed->tensor, tensor, where);
-        tensor.owner = std::move(owner);
         return tensor;
     }
     const char* const name = PyCapsule_GetName(capsule.ptr());
@@ -84,6 +87,19 @@ py::object ask_for_capsule(const py::object& method, const py::dict& keywords) {
     return method(**keywords);
 }
 
+/// Reads a tensor with what its library's current stream does before it, whatever its current device.
+ForeignTensor from_exchange(const dlpack::ExchangeApi& api, py::handle value, const Where& where) {
+    if (const py::object requires_grad = attribute_or_null(value, py::str("requires_grad"));
+        requires_grad.ptr() == Py_True) {
+        throw py::buffer_error("Can't export tensors that require gradient, use tensor.detach()");
+    }
+    dlpack::ManagedTensorVersioned* managed = nullptr;
+    if (api.managed_tensor_from_py_object_no_sync(value.ptr(), &managed) != 0) throw py::error_already_set();
+    ForeignTensor tensor = from_versioned(managed, where);
+    tensor.stream = current_stream(api, tensor.ordinal);
+    return tensor;
+}
+
 ForeignTensor from_dlpack(py::handle value, const py::object& method, const Reading& reading,
                           const Where& where) {
     const py::object device_method = attribute_or_null(value, py::str("__dlpack_device__"));
@@ -94,6 +110,9 @@ ForeignTensor from_dlpack(py::handle value, const py::object& method, const Read
     }
     const auto device = py::cast<std::pair<int, int>>(device_method());
     const bool has_streams = device.first == dlpack::cuda || device.first == dlpack::cuda_managed;
+    const dlpack::ExchangeApi* const api = exchange_of(Py_TYPE(value.ptr()));
+    if (has_streams && api != nullptr && reading.stream == Reading::default_stream)
+        return from_exchange(*api, value, where);
     py::dict keywords;
     if (has_streams) keywords["stream"] = py::int_(reading.stream);
     const py::object capsule = ask_for_capsule(method, keywords);

@@ -39,12 +39,15 @@ struct Request {
            why + ": copy=False can't be kept; leave it out to get a copy");
 }
 
-AnyTensor copy_of(const AnyTensor& tensor, const ContextPtr& context) {
-    return upload(context->device(), download(tensor), {});
+AnyTensor copy_of(const Tensor& tensor, const ContextPtr& context) {
+    const AnyTensor any = tensor.any;
+    if (!(any.device() == context->device())) return upload(context->device(), download(tensor), {});
+    const GilRelease release;
+    return copy_on_device(any);
 }
 
 /// The tensor on its own CUDA device, found by trying where the object doesn't say which it is.
-std::pair<AnyTensor, ContextPtr> adopt_where_it_is(const ForeignTensor& tensor, const Where& where) {
+Tensor adopt_where_it_is(const ForeignTensor& tensor, const Where& where) {
     if (tensor.ordinal != ForeignTensor::unknown_ordinal) {
         const ContextPtr context = cuda_context(tensor.ordinal);
         return {adopt(tensor, context, where), context};
@@ -68,36 +71,40 @@ Tensor from_host(const ForeignTensor& tensor, const Request& request) {
     return {upload(context->device(), as_array(tensor), request.where), context};
 }
 
-Tensor from_cuda(const ForeignTensor& tensor, const Request& request) {
-    const auto [shared, home] = adopt_where_it_is(tensor, request.where);
-    const ContextPtr context = request.device.is_none() ? home : context_of(request.device, request.where);
-    const bool is_here = context->device() == home->device();
+Tensor shared_or_copied(const Tensor& tensor, bool read_only, const Request& request) {
+    const ContextPtr context =
+        request.device.is_none() ? tensor.context : context_of(request.device, request.where);
+    const bool is_here = context->device() == tensor.context->device();
     const bool must_copy =
-        !is_here || (request.writes && tensor.read_only) || (request.contiguous && !shared.is_contiguous());
+        !is_here || (request.writes && read_only) || (request.contiguous && !tensor.any.is_contiguous());
     if (request.copying == Copying::never && must_copy) {
-        refuse_copy(request, !is_here ? describe(tensor) + " is copied to " + context->device().info().id
-                             : tensor.read_only ? "the tensor is read-only, and may be written to here"
-                                                : "the tensor isn't contiguous, as buffers are");
+        refuse_copy(request, !is_here    ? "the tensor is copied to " + context->device().info().id
+                             : read_only ? "it is read-only, and may be written to here"
+                                         : "the tensor isn't contiguous, as buffers are");
     }
-    if (request.copying == Copying::always || must_copy) return {copy_of(shared, context), context};
-    return {shared, context};
+    const bool copies = request.copying == Copying::always || must_copy;
+    return {copies ? copy_of(tensor, context) : tensor.any.without_grads(), context, tensor.structure};
 }
 
-Tensor shared_or_copied(py::handle value, const Request& request) {
-    ForeignTensor tensor = read_foreign(value, {}, request.where);
-    return tensor.kind == ForeignMemoryKind::host ? from_host(tensor, request) : from_cuda(tensor, request);
+Tensor received(py::handle value, const Request& request) {
+    if (const Buffer* buffer = as_buffer(value))
+        return shared_or_copied(buffer->tensor, !buffer->writable, request);
+    if (const Tensor* tensor = as_tensor(value)) return shared_or_copied(*tensor, false, request);
+    const ForeignTensor tensor = read_foreign(value, {}, request.where);
+    if (tensor.kind == ForeignMemoryKind::host) return from_host(tensor, request);
+    return shared_or_copied(adopt_where_it_is(tensor, request.where), tensor.read_only, request);
 }
 
 }  // namespace
 
 Tensor tensor_from_dlpack(py::handle x, py::handle device, py::handle copy) {
     const Where where{"Tensor.from_dlpack", "x"};
-    return shared_or_copied(x, {device, copying_of(copy, where), true, false, where});
+    return received(x, {device, copying_of(copy, where), true, false, where});
 }
 
 Buffer buffer_from_dlpack(py::handle x, bool writable, py::handle device, py::handle copy) {
     const Where where{"Buffer.from_dlpack", "x"};
-    return {shared_or_copied(x, {device, copying_of(copy, where), writable, true, where}), writable};
+    return {received(x, {device, copying_of(copy, where), writable, true, where}), writable};
 }
 
 }  // namespace kf::python

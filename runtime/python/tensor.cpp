@@ -7,6 +7,7 @@
 #include "core/tensor_state.h"
 #include "python/buffer.h"
 #include "python/errors.h"
+#include "python/exported.h"
 #include "python/from_dlpack.h"
 #include "python/gil.h"
 #include "python/host.h"
@@ -326,6 +327,7 @@ void bind_tensor(py::module_& module) {
         .def("__array__", &array_interface, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
         .def("__repr__", &represent);
     bind_views(type);
+    bind_exports(type);
 }
 
 }  // namespace kf::python
