@@ -2,6 +2,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/describe.h"
 #include "python/attributes.h"
 #include "python/errors.h"
 #include "python/foreign_parts.h"
