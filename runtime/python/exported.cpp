@@ -131,10 +131,16 @@ py::object make_capsule(const Exportable& given, const Export& request) {
     return py::reinterpret_steal<py::object>(capsule);
 }
 
-/// Reads `max_version`: whether the taker knows versions at all.
-bool knows_versions(py::handle max_version) {
-    if (max_version.is_none()) return false;
-    return py::cast<std::pair<std::int64_t, std::int64_t>>(max_version).first >= 1;
+/// Reads `max_version` and `dl_device`; nothing for None.
+std::optional<std::pair<int, int>> pair_of(py::handle value, const char* name) {
+    if (value.is_none()) return std::nullopt;
+    const auto is_number = [](PyObject* item) { return PyLong_Check(item) != 0; };  // an enum's member, too
+    if (PyTuple_Check(value.ptr()) == 0 || PyTuple_GET_SIZE(value.ptr()) != 2 ||
+        !is_number(PyTuple_GET_ITEM(value.ptr(), 0)) || !is_number(PyTuple_GET_ITEM(value.ptr(), 1))) {
+        throw py::type_error(std::string("__dlpack__: ") + name + "= takes a pair of ints or None, not " +
+                             shown(value));
+    }
+    return py::cast<std::pair<int, int>>(value);
 }
 
 /// Reads `stream` in the protocol's words.
@@ -165,10 +171,10 @@ py::object dlpack_of(const Exportable& given, py::handle stream, py::handle max_
     const dlpack::Device place = place_of(tensor);
     const bool on_host = place.type == dlpack::cpu;
     Export request;
-    request.versioned = knows_versions(max_version);
+    request.versioned = pair_of(max_version, "max_version").value_or(std::pair(0, 0)).first >= 1;
     request.to_host = on_host;
-    if (!dl_device.is_none()) {
-        const auto [type, id] = py::cast<std::pair<int, int>>(dl_device);
+    if (const auto wanted = pair_of(dl_device, "dl_device")) {
+        const auto [type, id] = *wanted;
         const bool is_there = type == place.type && (on_host || id == place.id);
         if (!is_there && type != dlpack::cpu) {
             cannot_export("the tensor is on device " + tensor.context->device().info().id +
@@ -176,7 +182,9 @@ py::object dlpack_of(const Exportable& given, py::handle stream, py::handle max_
         }
         request.to_host = type == dlpack::cpu;
     }
-    const bool must_not_copy = !copy.is_none() && !py::cast<bool>(copy);
+    if (!copy.is_none() && PyBool_Check(copy.ptr()) == 0)
+        throw py::type_error("__dlpack__: copy= takes True, False or None, not " + shown(copy));
+    const bool must_not_copy = copy.ptr() == Py_False;
     if (must_not_copy && request.to_host) {
         cannot_export("the tensor is on device " + tensor.context->device().info().id +
                       ", and the CPU gets a copy: copy=False can't be kept");

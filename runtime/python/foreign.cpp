@@ -28,8 +28,15 @@ std::string element_text(const dlpack::DataType& type) {
             case dlpack::code_bfloat: return "bfloat" + bits;
             case dlpack::code_complex: return "complex" + bits;
             case dlpack::code_bool: return "bool of " + bits + " bits";
-            default: return "of DLPack's code " + std::to_string(type.code) + " and " + bits + " bits";
+            default: break;
         }
+        constexpr std::uint8_t first = 7;  // of the types that have one size
+        constexpr std::array<const char*, 11> small{
+            "float8_e3m4",     "float8_e4m3",   "float8_e4m3b11fnuz", "float8_e4m3fn",
+            "float8_e4m3fnuz", "float8_e5m2",   "float8_e5m2fnuz",    "float8_e8m0fnu",
+            "float6_e2m3fn",   "float6_e3m2fn", "float4_e2m1fn"};
+        if (type.code >= first && type.code < first + small.size()) return small[type.code - first];
+        return "of DLPack's code " + std::to_string(type.code) + " and " + bits + " bits";
     }();
     return type.lanes == 1 ? name : name + " in vectors of " + std::to_string(type.lanes);
 }

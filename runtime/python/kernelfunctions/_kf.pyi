@@ -8,7 +8,7 @@ from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
+from typing_extensions import CapsuleType, Self
 
 from kernelfunctions.torch import Operator
 from kernelfunctions.typing import Stream
@@ -179,6 +179,21 @@ class Buffer:
     @property
     def device(self) -> Device: ...
     def __len__(self) -> int: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> CapsuleType:
+        """A DLPack capsule of the memory of a CUDA device, for which `stream` then waits, or of a copy on the
+        CPU."""
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(2, index) on CUDA devices; else (1, 0), the CPU, where others get a copy."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The memory of a CUDA device, in version 3 of the protocol; no such attribute on others."""
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
 
 class Tensor:
@@ -277,6 +292,21 @@ class Tensor:
     def __getitem__(self, index: _Index | tuple[_Index, ...]) -> Tensor: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Tensor]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> CapsuleType:
+        """A DLPack capsule of the memory of a CUDA device, for which `stream` then waits, or of a copy on the
+        CPU."""
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(2, index) on CUDA devices; else (1, 0), the CPU, where others get a copy."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The memory of a CUDA device, in version 3 of the protocol; no such attribute on others."""
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
 
 _V = TypeVar("_V")

@@ -116,6 +116,48 @@ TEST_P(StreamTest, MemoryUsedOnAnotherStreamIsFreedAfterThatUse) {
     EXPECT_THAT(read(*view_, sum), Each(119U));
 }
 
+/// What others do on a stream of theirs: a graph's work is in nobody's order but its launches'.
+TEST_P(StreamTest, LentMemoryIsReadyOnTheStreamOfOthers) {
+    const auto data = upload(*device_, Words(1 << 20, 0));
+    const auto result = device_->allocate(4 << 20);
+    device_->wait();
+    application_->begin_capture(stream_);
+    add_step(*view_, kernel_, result, data, 1);
+    view_->lend(data);  // nothing is waited for in a capture
+    const auto graph = application_->end_capture(stream_);
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        device_->fill(data, 0, 4 << 20, i);
+        view_->lend(data);
+        application_->launch(graph, stream_);
+        application_->synchronize(stream_);
+        EXPECT_THAT(read(*device_, result), Each(i + 1));
+    }
+    application_->destroy(graph);
+}
+
+TEST_P(StreamTest, LentMemoryIsFreedAfterTheDefaultStreamsUse) {
+    const auto by_default = device_->on_stream(nullptr);
+    const auto result = device_->allocate(4000);
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        auto data = upload(*device_, Words(1000, i));
+        device_->wait();
+        application_->begin_capture(stream_);
+        add_step(*view_, kernel_, result, data, 1);
+        const auto graph = application_->end_capture(stream_);
+        by_default->lend(data);
+        const cuda::CUcontext before = application_->current();
+        application_->set_current(application_->context(0));
+        application_->launch(graph, nullptr);
+        data = nullptr;
+        device_->fill(device_->allocate(4000), 0, 4000, 99);  // most likely where that was
+        device_->wait();
+        application_->synchronize(nullptr);
+        application_->set_current(before);
+        EXPECT_THAT(read(*device_, result), Each(i + 1));
+        application_->destroy(graph);
+    }
+}
+
 TEST_P(StreamTest, UploadsOnOneStreamLeaveThoseOfAnotherAlone) {
     const auto theirs = upload(*view_, Words(1000, 7));
     const auto mine = device_->allocate(3 << 20);
