@@ -255,25 +255,7 @@ def test_deleters_are_called_by_any_thread() -> None:
 
 # --- The C exchange API -------------------------------------------------------------------------
 
-FromObject = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
-FillTensor = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(by_hand.Tensor))
-CurrentStream = ctypes.PYFUNCTYPE(
-    ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
-)
 KEPT: list[Any] = []  # what DLPack wants to live as long as the process
-
-
-class ExchangeApi(ctypes.Structure):
-    _fields_ = [
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("previous", ctypes.c_void_p),
-        ("allocate", ctypes.c_void_p),
-        ("from_object", FromObject),
-        ("to_object", ctypes.c_void_p),
-        ("fill", FillTensor),
-        ("stream", CurrentStream),
-    ]
 
 
 def exchange_capsule(number: int, asked: list[int], *, major: int = 1, previous: int = 0) -> Any:
@@ -292,8 +274,14 @@ def exchange_capsule(number: int, asked: list[int], *, major: int = 1, previous:
         out[0] = 0
         return 0
 
-    functions = (None, FromObject(from_object), None, FillTensor(fill), CurrentStream(stream))
-    api = ExchangeApi(major, 3, previous or None, *functions)
+    functions = (
+        None,
+        by_hand.FromObject(from_object),
+        None,
+        by_hand.FillTensor(fill),
+        by_hand.CurrentStream(stream),
+    )
+    api = by_hand.ExchangeApi(major, 3, previous or None, *functions)
     KEPT.append((api, producer))
     return by_hand.python.PyCapsule_New(ctypes.addressof(api), b"dlpack_exchange_api", None)
 

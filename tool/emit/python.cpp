@@ -559,12 +559,19 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     const bool has_globals = !plan.globals.empty();
     // What the module and its stub call their own.
     std::set<std::string> taken;
-    taken.insert({"Any",      "ClassVar", "Generic",   "Mapping", "NamedTuple",
-                  "Protocol", "Sequence", "TypeAlias", "TypeVar", "TypedDict",
-                  "_Path",    "_kf",      "_module",   "_np",     "dict",
-                  "list",     "np",       "npt",       "load",    "object",
-                  "overload", "property", "str",       "torch",   "tuple",
-                  "type_check_only"});
+    taken.insert({"Any",        "ClassVar",
+                  "Generic",    "Mapping",
+                  "NamedTuple", "Protocol",
+                  "Sequence",   "TypeAlias",
+                  "TypeVar",    "TypedDict",
+                  "_Path",      "_kf",
+                  "_module",    "_np",
+                  "dict",       "list",
+                  "np",         "npt",
+                  "load",       "object",
+                  "overload",   "property",
+                  "str",        "torch",
+                  "tuple",      "type_check_only"});
     if (has_globals) taken.insert("set");
     UniqueNames members(std::move(taken));
     UniqueNames classes;

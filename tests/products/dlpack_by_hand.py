@@ -54,6 +54,26 @@ class Versioned(ctypes.Structure):
     ]
 
 
+FromObject = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
+FillTensor = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))
+CurrentStream = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
+)
+
+
+class ExchangeApi(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("from_object", FromObject),
+        ("to_object", ctypes.c_void_p),
+        ("fill", FillTensor),
+        ("stream", CurrentStream),
+    ]
+
+
 NAMES = {False: b"dltensor", True: b"dltensor_versioned"}
 Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 python = ctypes.pythonapi
