@@ -127,7 +127,29 @@ def bind(call: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any
     for parameter, value in zip(call.parameters, given, strict=True):
         if value is None and parameter.role in ("in", "inout"):
             raise MisfitError(parameter.name, "it is missing")
+        if parameter.role in ("in", "inout"):
+            _check_fields(parameter, value, parameter.name)
     return given
+
+
+def _check_fields(parameter: Parameter, value: Any, name: str) -> None:
+    """Refuses a dict with fields that a struct lacks, at any depth."""
+    if parameter.form != "fields" or value is None:
+        return
+    if parameter.is_array:
+        if isinstance(value, (list, tuple)):
+            for number, (field, one) in enumerate(zip(parameter.fields, value, strict=False)):
+                _check_fields(field, one, f"{name}[{number}]")
+        return
+    if not isinstance(value, Mapping):
+        return
+    known = {field.name: field for field in parameter.fields}
+    for key, one in value.items():
+        if key == "_type":
+            continue
+        if key not in known or (known[key].is_hidden and one is not None):
+            raise MisfitError(name, f"it has no field '{key}'; it has {', '.join(known)}")
+        _check_fields(known[key], one, f"{name}.{key}")
 
 
 def values_of(call: Call, slots: Sequence[Slot], given: Sequence[Any]) -> list[Any]:
@@ -152,12 +174,29 @@ def cost_of(slot: Slot, value: Any, casts: Callable[[torch.Tensor, Leaf], bool])
         if isinstance(value, (torch.Tensor, TensorKind)):
             reason = f"expected {slot.parameter.type}, found a tensor: give it field by field"
             raise MisfitError(slot.name, reason)
+        _check_numbers(slot.parameter, value, slot.name)
         return 0
     if isinstance(value, (torch.Tensor, TensorKind)):
         return _cost_of_tensor(slot, leaf, value, casts)
     if leaf.passing == "generator":
         return _cost_of_generator(slot, leaf, value)
     return (_cost_of_other_memory if leaf.is_memory else _cost_of_value)(slot, leaf, value)
+
+
+def _check_numbers(parameter: Parameter, value: Any, name: str) -> None:
+    """Refuses tensors in a struct that is passed by value, and structs with other fields."""
+    if parameter.extents or not parameter.fields:
+        return
+    if isinstance(value, Mapping):
+        unknown = [one for one in value if one != "_type" and one not in [f.name for f in parameter.fields]]
+        if unknown:
+            raise MisfitError(name, f"{parameter.type} has no field '{unknown[0]}'")
+    for field in parameter.fields:
+        label = f"{name}.{field.name}"
+        found = field_of(value, field.keyword, label)
+        if isinstance(found, (torch.Tensor, TensorKind)):
+            raise MisfitError(label, f"expected {parameter.type} by value, found a tensor in it")
+        _check_numbers(field, found, label)
 
 
 def _cost_of_generator(slot: Slot, leaf: Leaf, value: Any) -> int:

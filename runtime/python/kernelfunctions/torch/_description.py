@@ -95,6 +95,8 @@ class Parameter:
     leaves: int
     extents: tuple[int, ...]
     fields: tuple["Parameter", ...]
+    #: Whether the host passes nothing for it: a constant, or what the kernel makes itself.
+    is_hidden: bool
 
     @property
     def is_array(self) -> bool:
@@ -144,7 +146,7 @@ class Description:
     calls: tuple[Call, ...]
 
 
-def _parameter(described: dict[str, Any]) -> Parameter:
+def _parameter(described: dict[str, Any], leaves: tuple[Leaf, ...]) -> Parameter:
     return Parameter(
         name=described["name"],
         keyword=described.get("keyword", described["attribute"]),
@@ -155,18 +157,15 @@ def _parameter(described: dict[str, Any]) -> Parameter:
         leaf=described["leaf"],
         leaves=described["leaves"],
         extents=described["extents"],
-        fields=tuple(_parameter(one) for one in described["fields"]),
+        fields=tuple(_parameter(one, leaves) for one in described["fields"]),
+        is_hidden=described["form"] == "leaf" and leaves[described["leaf"]].passing == "nothing",
     )
-
-
-def _is_hidden(parameter: Parameter, leaves: tuple[Leaf, ...]) -> bool:
-    return parameter.form == "leaf" and leaves[parameter.leaf].passing == "nothing"
 
 
 def _call(number: int, described: dict[str, Any]) -> Call:
     leaves = tuple(Leaf(index, **one) for index, one in enumerate(described["leaves"]))
-    every = tuple(_parameter(one) for one in described["parameters"])
-    parameters = tuple(one for one in every if not _is_hidden(one, leaves))
+    every = tuple(_parameter(one, leaves) for one in described["parameters"])
+    parameters = tuple(one for one in every if not one.is_hidden)
     returned = [one for one in parameters if one.role == "result"]
     # A method's object is changed in place, and doesn't come back.
     returned += [one for one in parameters if one.role in ("out", "inout") and one.name != "this"]

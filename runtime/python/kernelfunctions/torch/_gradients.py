@@ -45,7 +45,8 @@ class GradientPass:
             else:
                 place += 1
                 items.append(self._input(place, slot))
-        _host.call(backward, self.plan.nested(items), self.more or {})
+        args, named = self.plan.backward_arguments(items)
+        _host.call(backward, args, {**named, **self.more} if self.more else named)
         for place, number in self._numbers:
             value = self.values[place]
             self.found[place] = torch.tensor(number.grad, dtype=value.dtype, device=value.device)

@@ -1,7 +1,10 @@
 """Calls as operators of torch.library: for torch.compile, torch.export and whatever traces."""
 
+import ctypes
 import threading
+import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -24,6 +27,20 @@ _defined: dict[str, Any] = {}
 _DEVICES = ("CPU", "CUDA")
 
 
+def _kept_library(module: str) -> Library:
+    """Returns a library that stays to the process's end: PyTorch 2.13 may abort when it takes one back.
+
+    (A fault of its table of operators, which depends on their names.)
+    """
+    finalizers: Any = vars(weakref.finalize)["_registry"]
+    before = set(finalizers)
+    library = Library(module, "FRAGMENT")
+    for finalizer in set(finalizers) - before:
+        finalizer.atexit = False
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library.m))
+    return library
+
+
 def _define(module: str, schema: str, owner: Any) -> bool:
     """Defines an operator; False where it is there already, for the same function."""
     qualified = f"{module}::{schema.partition('(')[0]}"
@@ -36,7 +53,7 @@ def _define(module: str, schema: str, owner: Any) -> bool:
             )
         return False
     if module not in _libraries:
-        _libraries[module] = Library(module, "FRAGMENT")
+        _libraries[module] = _kept_library(module)
     _libraries[module].define(schema, tags=(torch.Tag.pt2_compliant_tag,))
     _defined[qualified] = (schema, owner)
     return True
@@ -65,13 +82,23 @@ class CallOperator:
         self.plan = Plan(function, description, call, slots, is_traced=True)
         if not self.plan.tensors:
             raise MisfitError("", "it takes no tensor")
+        if not self.plan.outputs:
+            raise MisfitError("", "it returns nothing and changes no argument: it writes to globals alone")
         self.is_mutating = bool(self.plan.mutated)
         self.base = identifier(description.name) + suffix
         count = sum(1 for one in description.calls if _takes_tensors(one))
-        self.overload = self.signature.overload if count > 1 else ""
+        self.overload = self._overload(description) if count > 1 else ""
         self.owner = (description.module, description.name, suffix, call.text)
         with _lock:
             self._register()
+
+    def _overload(self, description: Description) -> str:
+        name = self.signature.overload
+        alike = 1
+        for call in description.calls[: self.call.number]:
+            with suppress(MisfitError):
+                alike += Signature(call).overload == name
+        return name if alike == 1 else f"{name}_{alike}"
 
     def path_of(self, op: Any) -> tuple[str, str, str]:
         """Returns where an operator lies in torch.ops."""

@@ -60,7 +60,7 @@ def nest(parameter: Parameter, items: Any) -> Any:
         return next(items)
     if parameter.is_array:
         return [nest(field, items) for field in parameter.fields]
-    return {field.keyword: nest(field, items) for field in parameter.fields}
+    return {field.keyword: nest(field, items) for field in parameter.fields if not field.is_hidden}
 
 
 class Plan:
@@ -264,12 +264,14 @@ class Plan:
             found.append(item)
         return tuple(found)
 
-    def nested(self, items: list[Any]) -> list[Any]:
-        """Returns one argument for each parameter, from what slots are given."""
-        if self.is_flat:
-            return items
-        left = iter(items)
-        return [nest(parameter, left) for parameter in self.call.parameters]
+    def backward_arguments(self, items: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Returns arguments of a backward pass, from what slots are given."""
+        if not self.is_flat:
+            left = iter(items)
+            items = [nest(parameter, left) for parameter in self.call.parameters]
+        rest = self.call.parameters[self.leading :]
+        named = {one.keyword: item for one, item in zip(rest, items[self.leading :], strict=True)}
+        return items[: self.leading], named
 
     def gradient_like(self, place: int, value: torch.Tensor) -> torch.Tensor:
         """Returns memory for the gradient of a value, zeros where it is added to."""

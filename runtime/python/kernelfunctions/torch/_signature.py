@@ -25,7 +25,8 @@ class Argument:
 
 def identifier(path: str) -> str:
     """Returns "layers_0_weights" for "layers[0].weights"."""
-    return re.sub(r"\W+", "_", path).strip("_") or "_"
+    word = re.sub(r"\W+", "_", path).strip("_") or "_"
+    return f"field{word}" if word[0].isdigit() else word
 
 
 #: What a generator is given: the attributes of its object, with their types in schemas.
@@ -140,18 +141,17 @@ class Signature:
     @property
     def overload(self) -> str:
         """A name that tells it from others of its function, and stays as long as what it takes does."""
-        parts = []
-        for one in self.arguments:
-            leaf = one.leaf
-            word = leaf.scalar if leaf is not None else one.type.replace("[]", "s")
-            if leaf is not None and one.type == "Tensor":
-                word += f"_{leaf.passing}{leaf.ndim}" if leaf.passing != "pointer" else "_pointer"
-            elif leaf is not None and leaf.passing == "generator":
-                word = one.type.replace("[]", "s")
-            elif leaf is not None and leaf.extents:
-                word += "_" + "x".join(map(str, leaf.extents))
-            parts.append(f"{one.name}_{word}")
-        return "_".join(parts)
+        return "_".join(f"{one.name}_{_overload_word(one)}" for one in self.arguments)
+
+
+def _overload_word(argument: Argument) -> str:
+    leaf = argument.leaf
+    if leaf is None or leaf.passing == "generator":
+        return argument.type.replace("[]", "s")
+    word = "x".join([leaf.scalar, *map(str, leaf.extents)])
+    if argument.type != "Tensor":
+        return word
+    return f"{word}_{leaf.passing}" + (str(leaf.rank) if leaf.passing == "tensor" else "")
 
 
 def _renamed(arguments: list[Argument]) -> Iterator[Argument]:
