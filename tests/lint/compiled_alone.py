@@ -2,7 +2,8 @@
 
 The builds compile the sources of a folder as one, where a source finds what another includes; and those of
 tests by Clang alone. These are compiled together here, too, since most of their time goes into headers. What
-passed is kept in the build tree: the files that were read, with their hashes.
+passed is kept in the build tree: the files that were read, with their hashes. A source with which the build
+by GCC begins a compilation stood by itself there, and is left out.
 """
 
 import argparse
@@ -50,6 +51,24 @@ def commands(build: Path) -> dict[Path, list[str]]:
 
 
 @cache
+def version_of(compiler: str) -> str:
+    """What a compiler says of itself after its name, which is c++ or g++ for the same one."""
+    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.partition(" ")[2]
+
+
+def first_sources(build: Path) -> set[Path]:
+    """The sources that a build compiled by GCC, with its warnings, before any other source."""
+    found = set()
+    for one in compilations(build):
+        words = shlex.split(one.command)
+        by_itself = set(WARNINGS) <= set(words) and "cmake_pch" not in one.command
+        if by_itself and version_of(words[0]) == version_of(COMPILER[0]):
+            found.add(one.sources[0])
+    return found
+
+
+@cache
 def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
@@ -61,14 +80,9 @@ def files_read(rules: str) -> list[Path]:
     return sorted(path for path in paths if path.is_relative_to(ROOT))
 
 
-@cache
-def compiler_version() -> str:
-    return subprocess.run([COMPILER[0], "--version"], capture_output=True, text=True, check=True).stdout
-
-
 def check(command: list[str], stamp: Path) -> str:
     """Returns what the compiler said, if it failed."""
-    begin = json.dumps([compiler_version(), command])
+    begin = json.dumps([version_of(COMPILER[0]), command])
     if stamp.exists():
         first, *lines = stamp.read_text().splitlines()
         if first == begin and all(digest(Path(line[66:])) == line[:64] for line in lines):
@@ -89,12 +103,14 @@ def check(command: list[str], stamp: Path) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--built", type=Path, help="a build whose compilations by GCC count")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     passed = build / "compiled_alone"
     passed.mkdir(exist_ok=True)
-    found = commands(build)
+    built = first_sources(arguments.built.resolve()) if arguments.built else set()
+    found = {file: command for file, command in commands(build).items() if file not in built}
     stamps = [passed / str(source.relative_to(ROOT)).replace("/", ".") for source in found]
     with ThreadPoolExecutor(arguments.jobs) as pool:
         failures = [text for text in pool.map(check, found.values(), stamps) if text]

@@ -51,3 +51,22 @@ def test_a_changed_header_is_read_again(build: Path) -> None:
     assert (build / "a.stamp").stat().st_mtime_ns == written
     (build / "tool" / "a.h").write_text("inline int another(int x) { return x; }\n")
     assert "was not declared" in findings(build)
+
+
+@pytest.mark.parametrize(
+    ("command", "counted"),
+    [
+        ("c++ {warnings} -o a.o -c {file}", True),
+        ("c++ -Wall -o a.o -c {file}", False),
+        ("c++ {warnings} -include cmake_pch.hxx -o a.o -c {file}", False),
+        ("clang++ {warnings} -o a.o -c {file}", False),
+    ],
+)
+def test_what_a_build_by_gcc_compiles_first_counts(tmp_path: Path, command: str, counted: bool) -> None:
+    unity = tmp_path / "Unity" / "unity_0_cxx.cxx"
+    unity.parent.mkdir()
+    unity.write_text(f'#include "{tmp_path}/a.cpp"\n#include "{tmp_path}/b.cpp"\n')
+    warnings = " ".join(compiled_alone.WARNINGS)
+    entry = {"file": str(unity), "command": command.format(warnings=warnings, file=unity)}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+    assert compiled_alone.first_sources(tmp_path) == ({tmp_path / "a.cpp"} if counted else set())
