@@ -32,6 +32,9 @@ struct Info {
     std::uint64_t max_buffer = ~std::uint64_t{0};  ///< bytes of one
     std::uint32_t processors = 1;        ///< multiprocessors (CUDA) or a guess good enough to size launches
     std::uint32_t calls_per_thread = 0;  ///< at most, where groups allow it; 0: any number
+    /// Bytes of the host's memory, read or written once by a call, from which Device::import_host() is better
+    /// than a copy.
+    std::uint64_t least_import = ~std::uint64_t{0};
 };
 
 struct Dispatch {
@@ -70,9 +73,9 @@ public:
     virtual ~Device() = default;
     [[nodiscard]] virtual const Info& info() const = 0;
 
-    /// What a thread that waits in admit(), admit_kernel(), read_back() or wait() calls at least every 50 ms,
-    /// holding no lock of the device. What it throws ends the wait, and the device can be used on. Set before
-    /// the device is shared; null: nothing.
+    /// What a thread that waits in admit(), admit_kernel(), read_back(), wait_until_idle() or wait() calls at
+    /// least every 50 ms, holding no lock of the device. What it throws ends the wait, and the device can be
+    /// used on. Set before the device is shared; null: nothing.
     void (*while_waiting)() = nullptr;
 
     /// Waits until the device has room for another call, which then waits for nothing before its commands are
@@ -104,6 +107,12 @@ public:
     /// was issued with the memory, and the memory isn't used anew before what the default stream has by the
     /// time that its last owner lets go.
     virtual void lend([[maybe_unused]] const std::shared_ptr<Allocation>& memory) {}
+    /// The host's memory, for kernels to read and write where it lies: for one call that waits until it is
+    /// idle again. Bytes around it may be of anybody's. Null where the driver can't, of no bytes too, and of
+    /// memory that nobody may write to perhaps: it has to be copied then.
+    virtual std::shared_ptr<Allocation> import_host([[maybe_unused]] HostMemory memory) { return nullptr; }
+    /// Flushes, and waits until no command uses it.
+    virtual void wait_until_idle([[maybe_unused]] const std::shared_ptr<Allocation>& allocation) { wait(); }
     /// Takes a device's word for it that this kernel can run; throws with the kernel's and the missing
     /// feature's name where it can't. May be called from several threads; the caller caches the result.
     virtual std::shared_ptr<Kernel> load_kernel(const manifest::Kernel& kernel) = 0;

@@ -32,6 +32,13 @@ struct ForeignMemory {
     std::shared_ptr<void> owner;  ///< keeps the memory; null where the caller does
 };
 
+/// Memory of the host's, as Device::import_host() takes it.
+struct HostMemory {
+    std::byte* bytes = nullptr;
+    std::uint64_t size = 0;
+    std::shared_ptr<void> owner;  ///< keeps it while commands use it
+};
+
 /// One buffer that a command touches; how barriers are found. Lent for as long as the command is given: who
 /// keeps it longer owns the allocation as well.
 struct Use {

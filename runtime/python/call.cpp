@@ -19,6 +19,7 @@
 #include "python/gil.h"
 #include "python/host.h"
 #include "python/host_argument.h"
+#include "python/host_imports.h"
 #include "python/kinds/questions.h"
 #include "python/options.h"
 #include "python/overloads.h"
@@ -97,6 +98,8 @@ public:
         if (on) check_capture(*on);
         is_small_ = is_small();
         take_torch();
+        waits_ = waits();
+        if (waits_) plan_imports(*this);
         args_.reserve(hosts_.size());
         for (std::size_t i = 0; i < hosts_.size(); ++i) {
             args_.push_back(convert(i, *context));
@@ -113,6 +116,7 @@ public:
                            encoder_ == nullptr ? nullptr : &encoder_->encoder(),
                            settings_.shape ? &*settings_.shape : nullptr, on ? &*on : nullptr, before);
         }
+        if (waits_) wait_for_imports(*this);
         if (encoder_ != nullptr && encoder_->keeps()) encoder_->name(info_.shared_from_this());
         note_torch_writes();
         if (runs_backward(pass_)) collect_gradients();
@@ -134,11 +138,12 @@ private:
     void check_torch_writes() const;
     void note_torch_writes() const;
     [[nodiscard]] bool is_small() const;
+    [[nodiscard]] bool waits() const;
     void check_apart() const;
     void check_kept() const;
     void download_written();
     void collect_gradients();
-    void fill_arrays(std::size_t& at, const manifest::ParameterTree& parameter, const ContextPtr& context);
+    void fill_arrays(std::size_t& at, const manifest::ParameterTree& parameter);
     py::object results(const ContextPtr& context);
     py::object all_results(const ContextPtr& context);
     [[nodiscard]] py::object together(const std::vector<py::object>& values) const;
@@ -350,6 +355,22 @@ bool Call::is_small() const {
     return true;
 }
 
+/// Whether the host waits for what the call gives it.
+bool Call::waits() const {
+    if (encoder_ != nullptr) return false;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const Host& host = hosts_[i];
+        const bool is_returned = runs_forward(pass_) && is_output(i);
+        if (host.array ? is_written(i) || writes_input(i)
+                       : host.as_array || returns_torch_host(i) ||
+                             (is_returned && manifest::passes_value(leaf(i))))
+            return true;
+        if (runs_backward(pass_) && host.differentiable != nullptr && host.tensor == nullptr && !is_output(i))
+            return true;
+    }
+    return false;
+}
+
 /// Refuses outputs that share memory: each would hold what was copied last.
 void Call::check_apart() const {
     std::vector<std::pair<Where, py::array>> written;
@@ -374,9 +395,7 @@ void Call::check_kept() const {
 /// NumPy arrays that the call wrote to get what is now on the device.
 void Call::download_written() {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
-        Host& host = hosts_[i];
-        if (host.array && writes_input(i))
-            download_into({host.uploaded, nullptr, host.structure}, *host.array);
+        if (writes_input(i)) fill_array(*this, i);
     }
 }
 
@@ -401,11 +420,9 @@ void Call::collect_gradients() {
 }
 
 /// An input's NumPy arrays, where the call wrote to them. `at`: its first item; moves on behind its last.
-void Call::fill_arrays(std::size_t& at, const manifest::ParameterTree& parameter, const ContextPtr& context) {
+void Call::fill_arrays(std::size_t& at, const manifest::ParameterTree& parameter) {
     for (const std::size_t end = at + manifest::item_count(parameter); at < end; ++at) {
-        const Host& host = hosts_[at];
-        if (is_written(at) && host.array)
-            download_into({host.uploaded, context, host.structure}, *host.array);
+        if (is_written(at)) fill_array(*this, at);
     }
 }
 
@@ -417,7 +434,7 @@ py::object Call::results(const ContextPtr& context) {
         if (is_returned(info_.parameters[i])) {
             only = result(call_->parameters[i], at, context);
         } else {
-            fill_arrays(at, call_->parameters[i], context);
+            fill_arrays(at, call_->parameters[i]);
         }
     }
     return only;
@@ -434,7 +451,7 @@ py::object Call::all_results(const ContextPtr& context) {
         const HostParameter& parameter = info_.parameters[i];
         const manifest::ParameterTree& tree = call_->parameters[i];
         if (!is_returned(parameter)) {
-            fill_arrays(at, tree, context);
+            fill_arrays(at, tree);
             continue;
         }
         py::object value = result(tree, at, context);

@@ -75,6 +75,10 @@ public:
     [[nodiscard]] bool is_torch_written(std::size_t i) const {
         return is_written(i) || writes_input(i) || may_write_through(leaf(i));
     }
+    /// Kernels may use the array that was given for item `i` where it lies: the call waits for them.
+    [[nodiscard]] bool may_be_imported(std::size_t i) const {
+        return waits_ && hosts_[i].array && !hosts_[i].is_copied && manifest::passes_memory(leaf(i));
+    }
     /// The shapes of all that is given, by leaf.
     [[nodiscard]] std::vector<std::pair<std::size_t, Dims>> leaf_shapes() const {
         std::vector<std::pair<std::size_t, Dims>> shapes;
@@ -99,6 +103,7 @@ protected:
     ContextPtr context_;  ///< that the call runs on
     bool returns_torch_host_ = false;
     bool is_small_ = false;  ///< a forward call, made at once, of few elements
+    bool waits_ = false;     ///< until the device is done
 };
 
 }  // namespace kf::python

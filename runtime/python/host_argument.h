@@ -64,9 +64,11 @@ struct Host {
     std::optional<Nested> nested;
     ScalarType scalar = ScalarType::float32;
     Dims shape;
-    AnyTensor passed;    ///< `tensor` as the call has it: other threads may give that another gradient
-    AnyTensor uploaded;  ///< of an array or list that feeds a tensor
-    AnyTensor arrays;    ///< of a tensor of structs that feeds arrays of them: these
+    AnyTensor passed;          ///< `tensor` as the call has it: other threads may give that another gradient
+    AnyTensor uploaded;        ///< of an array or list that feeds a tensor
+    bool is_imported = false;  ///< that is of the array's own memory, which the call waits for
+    bool is_copied = false;    ///< it has to be copied
+    AnyTensor arrays;          ///< of a tensor of structs that feeds arrays of them: these
     HostElement value;
     HostElement gradient;
 };

@@ -12,6 +12,7 @@
 
 #include "core/dispatch.h"
 #include "vulkan/graph.h"
+#include "vulkan/imports.h"
 #include "vulkan/result.h"
 
 namespace kf::vulkan {
@@ -27,6 +28,7 @@ constexpr std::chrono::microseconds full_pool_pause{50};
 constexpr std::uint64_t staged_limit = 16ULL << 20;  ///< bytes of a batch: keeps host and GPU both copying
 constexpr std::uint64_t mapped_size = 8ULL << 20;    ///< bytes of host memory that kernels may use
 constexpr std::chrono::microseconds polling{50};     ///< of a GPU, before the thread sleeps
+constexpr std::uint64_t little = 1024;  ///< bytes, below which mapped memory is as good as an import
 constexpr std::uint64_t parameter_chunk = 256ULL << 10;  ///< bytes
 constexpr std::size_t parameter_chunks = 1024;
 
@@ -37,6 +39,13 @@ void pause() {
 #elif defined(__aarch64__)
     asm volatile("yield");
 #endif
+}
+
+/// Returns driver::Info::least_import.
+std::uint64_t least_import(const Context& context, const driver::Info& info) {
+    const bool imports = context.vk.vkGetMemoryHostPointerPropertiesEXT != nullptr &&
+                         std::ranges::find(info.features, import_host_word) != info.features.end();
+    return imports && info.is_cpu ? little : ~std::uint64_t{0};
 }
 
 class QueueLock {
@@ -74,6 +83,7 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Context> context, driver::Info info,
                                              read_back_chunks)),
       parameters_(std::make_shared<HostPool>(context_, HostPool::Purpose::parameters, parameter_chunk,
                                              parameter_chunks)) {
+    info_.least_import = least_import(*context_, info_);
     VkSemaphoreTypeCreateInfo type{};
     type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
@@ -163,6 +173,11 @@ std::shared_ptr<driver::Allocation> VulkanDevice::allocate_mapped(std::uint64_t 
     check_usable();
     reclaim();
     return mapped_->take(size);
+}
+
+std::shared_ptr<driver::Allocation> VulkanDevice::import_host(driver::HostMemory memory) {
+    check_usable();
+    return info_.least_import == ~std::uint64_t{0} ? nullptr : memory_->import_host(std::move(memory));
 }
 
 std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
@@ -373,6 +388,23 @@ void VulkanDevice::flush() {
 }
 
 void VulkanDevice::wait() { wait_for_all(&VulkanDevice::wait_patiently); }
+
+void VulkanDevice::wait_until_idle(const std::shared_ptr<driver::Allocation>& allocation) {
+    std::uint64_t value = 0;
+    {
+        const Lock lock(*this);
+        check_usable();
+        const VulkanAllocation& memory =
+            CommandList::checked(context_.get(), allocation.get(), 0, 0, "wait for");
+        if (memory.last_use > submitted_) {
+            flush_current();
+        }
+        value = std::min(memory.last_use, submitted_);
+    }
+    wait_patiently(value);
+    const Lock lock(*this);
+    reclaim();
+}
 
 void VulkanDevice::wait_for_all(void (VulkanDevice::*wait_until)(std::uint64_t value)) {
     std::uint64_t value = 0;

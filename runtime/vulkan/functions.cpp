@@ -48,6 +48,8 @@ DeviceFunctions DeviceFunctions::load(PFN_vkGetDeviceProcAddr get, VkDevice devi
     KF_VULKAN_DEVICE_FUNCTIONS(KF_VULKAN_LOAD)
     table.vkGetPipelineExecutableStatisticsKHR = reinterpret_cast<PFN_vkGetPipelineExecutableStatisticsKHR>(
         get(device, "vkGetPipelineExecutableStatisticsKHR"));
+    table.vkGetMemoryHostPointerPropertiesEXT = reinterpret_cast<PFN_vkGetMemoryHostPointerPropertiesEXT>(
+        get(device, "vkGetMemoryHostPointerPropertiesEXT"));
     return table;
 }
 #undef KF_VULKAN_OWNER

@@ -93,7 +93,9 @@ struct InstanceFunctions {
 /// The device's own entry points, without the loader's dispatch.
 struct DeviceFunctions {
     KF_VULKAN_DEVICE_FUNCTIONS(KF_VULKAN_MEMBER)
-    PFN_vkGetPipelineExecutableStatisticsKHR vkGetPipelineExecutableStatisticsKHR = nullptr;  ///< may be null
+    // Null where the device was made without their extensions.
+    PFN_vkGetPipelineExecutableStatisticsKHR vkGetPipelineExecutableStatisticsKHR = nullptr;
+    PFN_vkGetMemoryHostPointerPropertiesEXT vkGetMemoryHostPointerPropertiesEXT = nullptr;
 
     static DeviceFunctions load(PFN_vkGetDeviceProcAddr get, VkDevice device);
 };

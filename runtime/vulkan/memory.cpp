@@ -5,11 +5,26 @@
 
 #include <string>
 
+#include "vulkan/imports.h"
+
 namespace kf::vulkan {
+namespace {
+
+constexpr VkBufferUsageFlags block_usage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+    VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+
+}  // namespace
 
 VulkanAllocation::~VulkanAllocation() {
-    if (memory_ != nullptr && range_.size != 0 && context_->process.is_here()) {
+    if (memory_ == nullptr || !context_->process.is_here()) {
+        return;
+    }
+    if (range_.size != 0) {
         memory_->give(range_);
+    }
+    if (imported_.buffer != VK_NULL_HANDLE) {
+        destroy_buffer(*context_, imported_);
     }
 }
 
@@ -83,10 +98,35 @@ std::shared_ptr<VulkanAllocation> Memory::wrap(driver::ForeignMemory memory) {
     return allocation;
 }
 
+std::shared_ptr<VulkanAllocation> Memory::import_host(driver::HostMemory memory) {
+    const std::uint64_t page = context_->physical.limits.host_import_alignment;
+    const auto first = reinterpret_cast<std::uintptr_t>(memory.bytes);
+    const std::uintptr_t begin = first / page * page;
+    const std::uint64_t size = (first - begin + memory.size + page - 1) / page * page;
+    if (memory.size == 0 || size > context_->physical.limits.max_allocation) {
+        return nullptr;
+    }
+    const Buffer imported = import_host_memory(*context_, memory.bytes - (first - begin), size, block_usage);
+    if (imported.buffer == VK_NULL_HANDLE) {
+        return nullptr;
+    }
+    auto allocation = std::make_shared<VulkanAllocation>();
+    allocation->address = imported.address + (first - begin);
+    allocation->size = memory.size;
+    allocation->host = memory.bytes;
+    allocation->context_ = context_.get();
+    allocation->home = context_.get();
+    allocation->memory_ = shared_from_this();
+    allocation->is_wrapped = true;
+    allocation->owner_ = std::move(memory.owner);
+    allocation->hazard_key_ = imported.buffer;
+    allocation->imported_ = imported;
+    allocation->buffer_ = imported.buffer;
+    allocation->offset_ = first - begin;
+    return allocation;
+}
+
 bool Memory::grow(std::uint64_t block_size) {
-    constexpr VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                         VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                                         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     VkMemoryPropertyFlags required = place_ == Place::device ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : 0;
     if (context_->direct_mapping || place_ == Place::host) {
         required |= VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
@@ -94,7 +134,7 @@ bool Memory::grow(std::uint64_t block_size) {
     }
     Buffer block;
     try {
-        block = create_buffer(*context_, block_size, usage, required, 0);
+        block = create_buffer(*context_, block_size, block_usage, required, 0);
     } catch (const DeviceError& error) {
         if (error.code() == ErrorCode::out_of_memory) {
             return false;

@@ -40,6 +40,7 @@ private:
     const void* hazard_key_ = this;
     VkBuffer buffer_ = VK_NULL_HANDLE;
     std::uint64_t offset_ = 0;
+    Buffer imported_;  ///< made for it alone, of memory of somebody else's
     const Context* context_ = nullptr;
 };
 
@@ -66,6 +67,8 @@ public:
     std::shared_ptr<VulkanAllocation> take_of_one(std::uint64_t size, std::uint64_t block_size);
 
     std::shared_ptr<VulkanAllocation> wrap(driver::ForeignMemory memory);
+    /// See driver::Device.
+    std::shared_ptr<VulkanAllocation> import_host(driver::HostMemory memory);
 
     struct Usage {
         std::uint64_t reserved = 0;  ///< bytes taken from the driver

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "vulkan/imports.h"
 #include "vulkan/result.h"
 
 namespace kf::vulkan {
@@ -23,6 +24,7 @@ struct Features {
     VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomic_float2{};
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable{};
     VkPhysicalDeviceRobustness2FeaturesEXT robustness{};
+    VkBool32 host_memory = VK_FALSE;  ///< can be imported
     std::vector<const char*> extensions;
 
     Features() = default;
@@ -79,6 +81,10 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
     chain(features.executable, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, false);
     chain(features.robustness, VK_EXT_ROBUSTNESS_2_EXTENSION_NAME, false);
     instance.functions().vkGetPhysicalDeviceFeatures2(device, &features.core);
+    if (has_extension(extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+        features.host_memory = VK_TRUE;
+        features.extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    }
     // Bounds checks on every access cost much and promise nothing for device addresses.
     features.core.features.robustBufferAccess = VK_FALSE;
     features.robustness.robustBufferAccess2 = VK_FALSE;
@@ -133,6 +139,7 @@ std::vector<std::string> words(const Features& features, const VkPhysicalDeviceS
     word(features.v11.variablePointersStorageBuffer, "variable_pointers_storage_buffer");
     word(features.v11.variablePointers, "variable_pointers");
     word(features.dot_product.shaderIntegerDotProduct, "integer_dot_product");
+    word(features.host_memory, import_host_word);
     // Kernels ask it of float32 alone.
     word(floats.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE
              ? VK_FALSE
@@ -257,9 +264,13 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     VkPhysicalDeviceDriverProperties driver{};
     driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
     driver.pNext = &maintenance;
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_memory{};
+    host_memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT;
+    host_memory.pNext = &driver;
+    const bool imports = has_extension(extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     VkPhysicalDeviceProperties2 all{};
     all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    all.pNext = &driver;
+    all.pNext = imports ? static_cast<void*>(&host_memory) : &driver;
     vk.vkGetPhysicalDeviceProperties2(device, &all);
     physical.info.driver = std::string(driver.driverName) + " " + driver.driverInfo;
 
@@ -289,6 +300,7 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     physical.limits.max_allocation = maintenance.maxMemoryAllocationSize;
     physical.limits.max_subgroup_size = size_control ? size.maxSubgroupSize : subgroup.subgroupSize;
     physical.limits.full_subgroups = features.subgroup_size.computeFullSubgroups != VK_FALSE;
+    if (imports) physical.limits.host_import_alignment = host_memory.minImportedHostPointerAlignment;
 
     vk.vkGetPhysicalDeviceMemoryProperties(device, &physical.memory);
     for (std::uint32_t i = 0; i < physical.memory.memoryHeapCount; ++i) {

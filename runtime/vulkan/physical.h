@@ -15,14 +15,15 @@ struct Limits {
     std::uint32_t max_group_invocations = 1;
     std::uint64_t max_allocation = 0;  ///< bytes of one vkAllocateMemory and of one buffer
     std::uint32_t max_subgroup_size = 0;
-    std::uint64_t buffer_alignment = 256;   ///< bytes, of where a storage buffer begins
-    std::uint64_t max_buffer = 0;           ///< bytes of a storage buffer
-    std::uint32_t max_buffers = 0;          ///< storage buffers of a kernel
-    std::uint64_t uniform_alignment = 256;  ///< bytes, of a block's offset in a uniform buffer
-    std::uint32_t resident_subgroups = 0;   ///< of one processor, at most; 0: the driver doesn't say
-    bool statistics = false;                ///< pipelines tell what they need: pipelineExecutableInfo
-    bool null_buffers = false;              ///< none can be bound as a buffer: nullDescriptor
-    bool full_subgroups = false;            ///< computeFullSubgroups can be enabled
+    std::uint64_t buffer_alignment = 256;     ///< bytes, of where a storage buffer begins
+    std::uint64_t max_buffer = 0;             ///< bytes of a storage buffer
+    std::uint32_t max_buffers = 0;            ///< storage buffers of a kernel
+    std::uint64_t uniform_alignment = 256;    ///< bytes, of a block's offset in a uniform buffer
+    std::uint32_t resident_subgroups = 0;     ///< of one processor, at most; 0: the driver doesn't say
+    bool statistics = false;                  ///< pipelines tell what they need: pipelineExecutableInfo
+    bool null_buffers = false;                ///< none can be bound as a buffer: nullDescriptor
+    bool full_subgroups = false;              ///< computeFullSubgroups can be enabled
+    std::uint64_t host_import_alignment = 1;  ///< bytes, of imported host memory's begin and size
 };
 
 struct Physical {

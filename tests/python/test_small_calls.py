@@ -12,6 +12,8 @@ import pytest
 from arrays import Array
 from loader import Loader
 
+pytestmark = pytest.mark.usefixtures("host_memory")
+
 # Around what a launch, and what the host's memory, takes: 64 KiB are 16384 floats.
 SIZES = [0, 1, 2, 3, 31, 32, 33, 255, 4097, 16383, 16384, 16385, 20001]
 

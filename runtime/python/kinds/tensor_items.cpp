@@ -6,6 +6,7 @@
 #include "python/buffer.h"
 #include "python/errors.h"
 #include "python/host.h"
+#include "python/host_imports.h"
 #include "python/pushed_gradient.h"
 #include "python/structs.h"
 #include "python/tensor.h"
@@ -76,7 +77,12 @@ Arg convert_tensor(CallItems& items, std::size_t i, const Context& context) {
     const ScalarType scalar = items.leaf(i).element.scalar;
     const ElementType element =
         host.structure != nullptr ? host.structure->element : ElementType{host.scalar, 0};
-    if (items.is_output(i)) {
+    if (items.may_be_imported(i) && (!items.is_output(i) || items.is_written(i))) {
+        import_array(items, i, context);
+    }
+    if (host.is_imported) {
+        // Nothing is copied.
+    } else if (items.is_output(i)) {
         // Only its shape matters before the call; in a backward call 1 flows in.
         host.uploaded = items.may_be_mapped(i) ? detail::make_mapped(context.device(), element, host.shape)
                                                : AnyTensor::empty(context.device(), element, host.shape);
@@ -114,9 +120,7 @@ py::object result_of_tensor(CallItems& items, std::size_t i, const ContextPtr& c
     if (!host.given && host.output != nullptr && host.output->made()) return host.output->made();
     if (!host.given && items.returns_torch_host(i)) return to_torch_host(items.made(i));
     if (!host.given) return py::cast(made_tensor(items, i, context));
-    if (host.array && items.is_written(i)) {
-        download_into({host.uploaded, context, host.structure}, *host.array);
-    }
+    if (items.is_written(i)) fill_array(items, i);
     if (host.nested && items.returns_torch_host(i)) return to_torch_host(host.uploaded);
     if (host.nested) return py::cast(wrap(host.uploaded, context));
     return py::reinterpret_borrow<py::object>(host.given);

@@ -1,0 +1,19 @@
+// Buffers over memory that others own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vulkan/context.h"
+
+namespace kf::vulkan {
+
+/// The word of driver::Info::features for import_host_memory().
+inline constexpr const char* import_host_word = "external_memory_host";
+
+/// Makes a buffer over the host's memory, which begins and ends where the device's alignment of such allows.
+/// None, with null handles, where the driver doesn't take it.
+[[nodiscard]] Buffer import_host_memory(const Context& context, std::byte* memory, std::uint64_t size,
+                                        VkBufferUsageFlags usage);
+
+}  // namespace kf::vulkan
