@@ -18,6 +18,8 @@ public:
 
     [[nodiscard]] const FunctionInfo& info() const { return *info_; }
     [[nodiscard]] const Options& options() const { return options_; }
+    [[nodiscard]] const GlobalValues& globals() const { return globals_; }
+    [[nodiscard]] bool has_hooks() const { return static_cast<bool>(hooks_); }
     /// Whether the function is launched by threads, and nobody has said how many.
     [[nodiscard]] bool needs_launch() const { return info_->is_launched && !options_.launch; }
 

@@ -49,6 +49,9 @@ struct LoadedFunctions {
     std::shared_ptr<StructClasses> classes = std::make_shared<StructClasses>();
     std::shared_ptr<StructViews> views = std::make_shared<StructViews>();
     std::map<std::size_t, std::shared_ptr<const FunctionInfo>> infos;  ///< by function number, once asked for
+    /// The generated Python module's name, as `import` takes it; empty where load_module() wasn't told.
+    std::string import_name;
+    std::map<std::size_t, py::weakref> objects;  ///< kf.Function by number, while somebody has it
 };
 
 /// Returns what copies of function number `index` share: the same each time.
@@ -65,6 +68,7 @@ struct FunctionInfo : std::enable_shared_from_this<FunctionInfo> {
 
     std::shared_ptr<const Artifact> artifact;
     std::weak_ptr<LoadedFunctions> module;  ///< which has this, and goes with the Python module
+    std::string import_name;                ///< the module's
     std::size_t index = 0;
     const manifest::Function& function;
     std::vector<HostParameter> parameters;

@@ -99,14 +99,15 @@ std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunction
 
 std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index) {
     if (const auto all = known.module.lock()) return info_of(all, index);
-    return info_of(
-        std::make_shared<LoadedFunctions>(LoadedFunctions{known.artifact, known.classes, known.views, {}}),
-        index);
+    return info_of(std::make_shared<LoadedFunctions>(LoadedFunctions{
+                       known.artifact, known.classes, known.views, {}, known.import_name, {}}),
+                   index);
 }
 
 FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::size_t number, std::size_t first)
     : artifact(all->artifact),
       module(all),
+      import_name(all->import_name),
       index(number),
       function(artifact->manifest.functions[number]),
       classes(all->classes),

@@ -11,6 +11,7 @@
 
 #include "core/describe.h"
 #include "python/errors.h"
+#include "python/pickling.h"
 #include "python/prepared.h"
 
 namespace kf::python {
@@ -328,10 +329,24 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
     return -1;
 }
 
-/// __reduce__(), since object's makes something of protocols 0 and 1 that can't be read back.
-PyObject* refuse_pickle(PyObject* self, PyObject* /*unused*/) {
-    return PyErr_Format(PyExc_TypeError, "cannot pickle '%s' object", Py_TYPE(self)->tp_name);
+PyObject* reduce(PyObject* self, PyObject* /*unused*/) {
+    return guarded([&] { return pickled(function_of(self), object_of(self).attributes); });
 }
+
+PyObject* reduce_backward(PyObject* self, PyObject* /*unused*/) {
+    return guarded([&] { return pickled_pass(function_of(self), "backward"); });
+}
+
+PyObject* reduce_fused(PyObject* self, PyObject* /*unused*/) {
+    return guarded([&] { return pickled_pass(function_of(self), "fused"); });
+}
+
+PyObject* reduce_jvp(PyObject* self, PyObject* /*unused*/) {
+    return guarded([&] { return pickled_jvp(function_of(self)); });
+}
+
+/// __copy__() and __deepcopy__(): what never changes is its own copy, as Python's functions are.
+PyObject* itself(PyObject* self, PyObject* /*unused*/) { return Py_NewRef(self); }
 
 PyObject* repr(PyObject* self, const std::string& before, const std::string& after) {
     return guarded([&] { return py::str(before + name_of(self) + after); });
@@ -347,7 +362,7 @@ constexpr int by_vector = METH_FASTCALL | METH_KEYWORDS;
 constexpr int by_dict = METH_VARARGS | METH_KEYWORDS;
 
 template <Run& run>
-std::array<PyMethodDef, 6> call_methods() {
+std::array<PyMethodDef, 8> call_methods(PyCFunction reduced) {
     return {{
         {"call", method(call_method<run>), by_vector,
          "call($self, /, *args, **kwargs)\n--\n\nThe same as calling it."},
@@ -356,7 +371,9 @@ std::array<PyMethodDef, 6> call_methods() {
         {"prepare", method(prepare<run>), by_vector,
          "prepare($self, /, *args, **kwargs)\n--\n\nSettles the call, to run often: see Function.prepare."},
         {"node", node, METH_NOARGS, "node($self, /)\n--\n\nOne call of a graph: see Function.node."},
-        {"__reduce__", refuse_pickle, METH_NOARGS, nullptr},
+        {"__reduce__", reduced, METH_NOARGS, nullptr},
+        {"__copy__", itself, METH_NOARGS, nullptr},
+        {"__deepcopy__", itself, METH_O, nullptr},
         {},
     }};
 }
@@ -389,9 +406,9 @@ PyTypeObject* make_class(py::module_& module, const char* qualified, bool has_at
 
 /// Makes kf.Backward and its kin, which have no more than calls.
 template <Run& run>
-PyTypeObject* make_pass_class(py::module_& module, const char* qualified, const char* doc,
-                              reprfunc shown_as) {
-    static std::array<PyMethodDef, 6> methods = call_methods<run>();
+PyTypeObject* make_pass_class(py::module_& module, const char* qualified, const char* doc, reprfunc shown_as,
+                              PyCFunction reduced) {
+    static std::array<PyMethodDef, 8> methods = call_methods<run>(reduced);
     return make_class(module, qualified, false,
                       {{Py_tp_methods, methods.data()},
                        {Py_tp_repr, reinterpret_cast<void*>(shown_as)},
@@ -450,7 +467,9 @@ PyTypeObject* make_function_class(py::module_& module) {
         {"torch", method(torch_operator), by_dict,
          "torch($self, /)\n--\n\n"
          "The function as an operator of PyTorch, with its configuration."},
-        {"__reduce__", refuse_pickle, METH_NOARGS, nullptr},
+        {"__reduce__", reduce, METH_NOARGS, nullptr},
+        {"__copy__", itself, METH_NOARGS, nullptr},
+        {"__deepcopy__", itself, METH_O, nullptr},
         {},
     };
     static char names[][13] = {"__name__", "__qualname__", "__doc__"};
@@ -490,20 +509,20 @@ void bind_function_types(py::module_& module) {
         "Takes the function's arguments, then its result, whose gradient flows in (1 where there "
         "is none).\nGradients of inputs accumulate into tensors' `grad_out` and differentiable "
         "values' `grad`.",
-        [](PyObject* self) { return repr(self, "<backward pass of ", ">"); });
+        [](PyObject* self) { return repr(self, "<backward pass of ", ">"); }, reduce_backward);
     types().fused = make_pass_class<run<PassKind::fused>>(
         module, "kernelfunctions._kf.Fused",
         "A loss and its gradients in one launch.\n\n"
         "Takes the function's arguments and returns its result, as the function does; the gradients "
         "of the\nresult's sum are added to those that inputs carry, as by the backward pass.",
-        [](PyObject* self) { return repr(self, "<fused pass of ", ">"); });
+        [](PyObject* self) { return repr(self, "<fused pass of ", ">"); }, reduce_fused);
     types().jvp = make_pass_class<run_jvp>(
         module, "kernelfunctions._kf.Jvp",
         "The forward derivative of a function: a Jacobian times a vector.\n\n"
         "Takes the function's arguments, and tangents={\"x\": dx} for any of its differentiable "
         "inputs;\nothers have none, which is 0. Returns two things: what the function returns, and "
         "its tangent.",
-        [](PyObject* self) { return repr(self, "<", ">"); });
+        [](PyObject* self) { return repr(self, "<", ">"); }, reduce_jvp);
 }
 
 }  // namespace kf::python

@@ -134,6 +134,12 @@ py::tuple numbers_of(const GridObject& grid, std::size_t part) {
     return result;
 }
 
+/// What __reduce__() returns: kf.grid() or its kin, and its arguments.
+template <class... Values>
+py::tuple pickled(const char* maker, const Values&... values) {
+    return py::make_tuple(py::module_::import("kernelfunctions").attr(maker), py::make_tuple(values...));
+}
+
 std::string text(py::handle value) { return py::repr(value); }
 
 std::string random_text(const WangHash& hash) {
@@ -198,6 +204,10 @@ void bind_generator(py::module_& module) {
         .def_property_readonly("shape", [](const GridObject& self) { return numbers_of(self, 0); })
         .def_property_readonly("offset", [](const GridObject& self) { return numbers_of(self, 1); })
         .def_property_readonly("stride", [](const GridObject& self) { return numbers_of(self, 2); })
+        .def("__reduce__",
+             [](const GridObject& self) {
+                 return pickled("grid", numbers_of(self, 0), numbers_of(self, 1), numbers_of(self, 2));
+             })
         .def("__repr__", [](const GridObject& self) {
             return "grid(" + text(numbers_of(self, 0)) + ", offset=" + text(numbers_of(self, 1)) +
                    ", stride=" + text(numbers_of(self, 2)) + ")";
@@ -206,18 +216,31 @@ void bind_generator(py::module_& module) {
         .def_property_readonly("start", [](const RangeObject& self) { return self.range.start; })
         .def_property_readonly("stop", [](const RangeObject& self) { return self.range.stop; })
         .def_property_readonly("step", [](const RangeObject& self) { return self.range.step; })
+        .def("__reduce__",
+             [](const RangeObject& self) {
+                 return pickled("range", self.range.start, self.range.stop, self.range.step);
+             })
         .def("__repr__", [](const RangeObject& self) {
             return "range(" + std::to_string(self.range.start) + ", " + std::to_string(self.range.stop) +
                    ", " + std::to_string(self.range.step) + ")";
         });
     py::class_<WangHashObject> hash(module, "WangHash", "A 32-bit hash of every call's index.");
     bind_random(hash);
-    hash.def("__repr__",
+    hash.def("__reduce__",
+             [](const WangHashObject& self) {
+                 return pickled("wang_hash", self.hash.seed, self.hash.warmup, self.hash.hash_seed);
+             })
+        .def("__repr__",
              [](const WangHashObject& self) { return "wang_hash(" + random_text(self.hash) + ")"; });
     py::class_<RandFloatObject> random(module, "RandFloat", "A random float for every call.");
     bind_random(random);
     random.def_property_readonly("min", [](const RandFloatObject& self) { return self.random.min; })
         .def_property_readonly("max", [](const RandFloatObject& self) { return self.random.max; })
+        .def("__reduce__",
+             [](const RandFloatObject& self) {
+                 return pickled("rand_float", self.random.min, self.random.max, self.random.seed,
+                                self.random.warmup, self.random.hash_seed);
+             })
         .def("__repr__", [](const RandFloatObject& self) {
             return "rand_float(min=" + text(py::float_(self.random.min)) +
                    ", max=" + text(py::float_(self.random.max)) + ", " +

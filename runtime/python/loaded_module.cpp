@@ -19,33 +19,64 @@ class LoadedModule {
 public:
     using PythonClass = LoadedModule;
 
-    explicit LoadedModule(std::shared_ptr<const Artifact> artifact)
+    LoadedModule(std::shared_ptr<const Artifact> artifact, std::string import_name)
         : all_(std::make_shared<LoadedFunctions>()) {
         all_->artifact = std::move(artifact);
+        all_->import_name = std::move(import_name);
     }
     void add_struct(const std::string& name, const py::object& type) { (*all_->classes)[name] = type; }
     [[nodiscard]] const std::shared_ptr<const Artifact>& artifact() const { return all_->artifact; }
     [[nodiscard]] const manifest::Manifest& manifest() const { return all_->artifact->manifest; }
-    [[nodiscard]] Function function(const std::string& name) const;
+    /// Returns the kf.Function of this name, the same object each time.
+    [[nodiscard]] py::object function(const std::string& name) const;
+    /// Returns a function that a pickle names, one that configuring another picks too.
+    [[nodiscard]] py::object pickled_function(const std::string& name) const;
 
 private:
+    [[nodiscard]] py::object object_of(std::size_t index) const;
+
     std::shared_ptr<LoadedFunctions> all_;
 };
 
-Function LoadedModule::function(const std::string& name) const {
-    const auto& functions = manifest().functions;
-    const auto found = std::ranges::find(functions, name, &manifest::Function::name);
-    if (found == functions.end() || manifest::is_hidden(manifest(), *found)) {
-        const std::string names = join(manifest::function_names(manifest()));
-        refuse(ErrorCode::unknown_name, {manifest().name, {}},
+/// Returns the number of the first function called so that passes `is_wanted`.
+template <class IsWanted>
+std::size_t number_of(const manifest::Manifest& manifest, const std::string& name, IsWanted is_wanted) {
+    const auto& functions = manifest.functions;
+    const auto found = std::ranges::find_if(functions, [&](const manifest::Function& function) {
+        return function.name == name && is_wanted(function);
+    });
+    if (found == functions.end()) {
+        const std::string names = join(manifest::function_names(manifest));
+        refuse(ErrorCode::unknown_name, {manifest.name, {}},
                "no function '" + name + "'; it has " + (names.empty() ? "none" : names));
     }
-    return Function(info_of(all_, static_cast<std::size_t>(found - functions.begin())));
+    return static_cast<std::size_t>(found - functions.begin());
 }
 
-LoadedModule load_module(const std::filesystem::path& path) {
+py::object LoadedModule::object_of(std::size_t index) const {
+    const auto known = all_->objects.find(index);
+    if (known != all_->objects.end()) {
+        if (py::object alive = known->second(); !alive.is_none()) return alive;
+    }
+    py::object made = make_function(Function(info_of(all_, index)));
+    all_->objects.insert_or_assign(index, py::weakref(made));
+    return made;
+}
+
+py::object LoadedModule::function(const std::string& name) const {
+    return object_of(number_of(manifest(), name, [&](const manifest::Function& function) {
+        return !manifest::is_hidden(manifest(), function);
+    }));
+}
+
+py::object LoadedModule::pickled_function(const std::string& name) const {
+    return object_of(number_of(
+        manifest(), name, [](const manifest::Function& function) { return !manifest::is_jvp(function); }));
+}
+
+LoadedModule load_module(const std::filesystem::path& path, const std::string& import_name) {
     const GilRelease release;
-    return LoadedModule(std::make_shared<const Artifact>(artifact::map_file(path.string())));
+    return {std::make_shared<const Artifact>(artifact::map_file(path.string())), import_name};
 }
 
 }  // namespace
@@ -57,12 +88,8 @@ void bind_loaded_module(py::module_& module) {
         .def_property_readonly("name", [](const LoadedModule& self) { return self.manifest().name; })
         .def_property_readonly(
             "functions", [](const LoadedModule& self) { return manifest::function_names(self.manifest()); })
-        .def(
-            "function",
-            [](const LoadedModule& self, const std::string& wanted) {
-                return make_function(self.function(wanted));
-            },
-            py::arg("name"))
+        .def("function", &LoadedModule::function, py::arg("name"))
+        .def("_pickled_function", &LoadedModule::pickled_function, py::arg("name"))
         .def(
             "load",
             [](const LoadedModule& self, const py::object& device) {
@@ -78,7 +105,10 @@ void bind_loaded_module(py::module_& module) {
              "The class that structs of this Slang type come back as.")
         .def("__repr__",
              [](const LoadedModule& self) { return "<kernel module " + self.manifest().name + ">"; });
-    module.def("load_module", &load_module, py::arg("path"), "Reads and verifies NAME.kfa.");
+    module.def(
+        "load_module", &load_module, py::arg("path"), py::arg("import_name") = "",
+        "Reads and verifies NAME.kfa. `import_name`: the Python module whose `_module` this will be, by "
+        "which pickle finds its functions.");
 }
 
 }  // namespace kf::python

@@ -1,7 +1,83 @@
-// Refuses pickle.
+// What pickle makes of functions, and what it refuses.
 #include "python/pickling.h"
 
+#include <algorithm>
+#include <string>
+
+#include "python/function_types.h"
+
 namespace kf::python {
+namespace {
+
+[[noreturn]] void refuse_function(const std::string& why) {
+    throw py::type_error("cannot pickle 'kernelfunctions._kf.Function' object: " + why);
+}
+
+/// Returns what kernelfunctions._pickling.function() takes as its third argument; empty where nothing is set.
+py::dict configuration_of(const Function& function) {
+    py::dict chosen;
+    const Options& options = function.options();
+    if (options.deterministic)
+        chosen["options"] = py::dict(py::arg("deterministic") = *options.deterministic);
+    if (options.launch) {
+        const auto& [x, y, z] = options.launch->count;
+        chosen[options.launch->in_groups ? "groups" : "threads"] = py::make_tuple(x, y, z);
+    }
+    const GlobalValues& globals = function.globals();
+    if (globals.size() == 0) return chosen;
+    py::dict values;
+    for (std::size_t i = 0; i < globals.size(); ++i)
+        values[py::handle(globals.name(i))] = py::handle(globals.value(i));
+    chosen["set"] = values;
+    return chosen;
+}
+
+/// Returns the attributes that somebody set: neither those that are private nor what PyTorch's part keeps there.
+py::dict public_attributes(py::handle attributes) {
+    py::dict kept;
+    if (!attributes) return kept;
+    for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(attributes)) {
+        const std::string text = py::str(name);
+        if (!text.starts_with('_') || text.starts_with("__")) kept[name] = value;
+    }
+    return kept;
+}
+
+}  // namespace
+
+py::tuple pickled(const Function& function, py::handle attributes) {
+    const FunctionInfo& info = function.info();
+    if (function.has_hooks()) {
+        refuse_function(info.function.name +
+                        " has hooks; pickle what hook() was called on, and call hook() on what is loaded");
+    }
+    if (info.import_name.empty()) {
+        refuse_function("the module '" + info.artifact->manifest.name + "' of " + info.function.name +
+                        " was loaded by load_module() without an import_name; functions of a generated "
+                        "module that was imported can be pickled");
+    }
+    const py::object make = py::module_::import("kernelfunctions._pickling").attr("function");
+    const py::dict chosen = configuration_of(function);
+    if (chosen.empty()) return py::make_tuple(make, py::make_tuple(info.import_name, info.function.name));
+    const py::tuple arguments = py::make_tuple(info.import_name, info.function.name, chosen);
+    const py::dict own = public_attributes(attributes);
+    if (own.empty()) return py::make_tuple(make, arguments);
+    return py::make_tuple(make, arguments, own);
+}
+
+py::tuple pickled_pass(const Function& function, const char* pass) {
+    return py::make_tuple(py::module_::import("builtins").attr("getattr"),
+                          py::make_tuple(make_function(function), pass));
+}
+
+py::tuple pickled_jvp(const Function& function) {
+    const FunctionInfo& info = function.info();
+    const auto& functions = info.artifact->manifest.functions;
+    const auto whole =
+        std::ranges::find(functions, static_cast<std::int64_t>(info.index), &manifest::Function::jvp);
+    return pickled_pass(function.with(info_of(info, static_cast<std::size_t>(whole - functions.begin()))),
+                        "jvp");
+}
 
 void refuse_pickling(py::module_& module) {
     const auto refuse = [](const py::object& self) -> py::object {
@@ -12,6 +88,7 @@ void refuse_pickling(py::module_& module) {
         if (PyType_Check(object.ptr()) == 0) continue;
         auto* const type = reinterpret_cast<PyTypeObject*>(object.ptr());
         if (py::detail::get_type_info(type) == nullptr) continue;
+        if (py::cast<bool>(object.attr("__dict__").attr("__contains__")("__reduce__"))) continue;
         object.attr("__reduce__") = py::cpp_function(refuse, py::is_method(object), py::name("__reduce__"));
     }
 }

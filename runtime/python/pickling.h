@@ -1,12 +1,23 @@
-// What pickle and copy say of the extension's objects.
+// What pickle and copy make of the extension's objects.
 #pragma once
 
 #include "python/common.h"
+#include "python/configured_function.h"
 
 namespace kf::python {
 
-/// Refuses to pickle objects of the module's classes, by whatever protocol: of protocols 0 and 1, object's
-/// own way makes an object of pybind11's base class, which ends the process.
+/// Refuses to pickle objects of the module's classes, by whatever protocol, unless they say how: of protocols
+/// 0 and 1, object's own way makes an object of pybind11's base class, which ends the process.
 void refuse_pickling(py::module_& module);
+
+/// Returns what a kf.Function's __reduce__() does: the generated module's import name, the function's name
+/// there and how it is configured. `attributes`: a dict of its own ones, or null. Throws TypeError for hooks,
+/// and for functions of a module whose import name isn't known.
+py::tuple pickled(const Function& function, py::handle attributes);
+
+/// The same of one of its passes: "backward", "fused".
+py::tuple pickled_pass(const Function& function, const char* pass);
+/// The same of its forward derivative, which `function` is.
+py::tuple pickled_jvp(const Function& function);
 
 }  // namespace kf::python

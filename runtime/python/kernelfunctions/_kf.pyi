@@ -629,11 +629,15 @@ class Module:
     @property
     def functions(self) -> list[str]: ...
     def function(self, name: str) -> Function: ...
+    def _pickled_function(self, name: str) -> Function: ...
     def load(self, device: Device | None = None) -> None:
         """Makes every kernel ready on the device (the default one) now: no later call waits for it."""
 
     def add_struct(self, name: str, type: Any) -> None:
         """The class that structs of this Slang type come back as."""
 
-def load_module(path: str | os.PathLike[str]) -> Module:
-    """Reads and verifies NAME.kfa."""
+def load_module(path: str | os.PathLike[str], import_name: str = "") -> Module:
+    """Reads and verifies NAME.kfa.
+
+    `import_name`: the Python module whose `_module` this will be, by which pickle finds its functions.
+    """

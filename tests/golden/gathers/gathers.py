@@ -4,7 +4,7 @@ from pathlib import Path as _Path
 
 import kernelfunctions as _kf
 
-_module = _kf.load_module(_Path(__file__).with_name("gathers.kfa"))
+_module = _kf.load_module(_Path(__file__).with_name("gathers.kfa"), __name__)
 
 #: What a table holds.
 look_up = _module.function("look_up")

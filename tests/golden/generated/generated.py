@@ -4,7 +4,7 @@ from pathlib import Path as _Path
 
 import kernelfunctions as _kf
 
-_module = _kf.load_module(_Path(__file__).with_name("generated.kfa"))
+_module = _kf.load_module(_Path(__file__).with_name("generated.kfa"), __name__)
 
 place = _module.function("place")
 

@@ -4,7 +4,7 @@ from pathlib import Path as _Path
 
 import kernelfunctions as _kf
 
-_module = _kf.load_module(_Path(__file__).with_name("mixed.kfa"))
+_module = _kf.load_module(_Path(__file__).with_name("mixed.kfa"), __name__)
 
 #: Splits x into its whole part and the rest, which is returned.
 #:

@@ -4,7 +4,7 @@ from pathlib import Path as _Path
 
 import kernelfunctions as _kf
 
-_module = _kf.load_module(_Path(__file__).with_name("polynomial.kfa"))
+_module = _kf.load_module(_Path(__file__).with_name("polynomial.kfa"), __name__)
 
 #: a * x * x + b * x + c.
 polynomial = _module.function("polynomial")

@@ -5,7 +5,7 @@ from pathlib import Path as _Path
 import kernelfunctions as _kf
 import numpy as _np
 
-_module = _kf.load_module(_Path(__file__).with_name("rays.kfa"))
+_module = _kf.load_module(_Path(__file__).with_name("rays.kfa"), __name__)
 
 
 class Ray(_kf.Struct, module=_module, slang="Ray"):

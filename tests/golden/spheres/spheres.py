@@ -5,7 +5,7 @@ from pathlib import Path as _Path
 import kernelfunctions as _kf
 import numpy as _np
 
-_module = _kf.load_module(_Path(__file__).with_name("spheres.kfa"))
+_module = _kf.load_module(_Path(__file__).with_name("spheres.kfa"), __name__)
 
 
 class Sphere(_kf.Struct, module=_module, slang="Sphere"):

@@ -31,7 +31,8 @@ std::string unwrapped(const std::string& stub) {
 
 TEST(Python, LoadsTheArtifactBesideTheModule) {
     const std::string module = modules_of(testing::polynomial()).module;
-    EXPECT_THAT(module, HasSubstr("_kf.load_module(_Path(__file__).with_name(\"polynomial.kfa\"))\n"));
+    EXPECT_THAT(module,
+                HasSubstr("_kf.load_module(_Path(__file__).with_name(\"polynomial.kfa\"), __name__)\n"));
     EXPECT_THAT(module,
                 HasSubstr("#: a * x * x + b * x + c.\npolynomial = _module.function(\"polynomial\")\n"));
     EXPECT_THAT(module, HasSubstr("__all__ = [\"polynomial\"]\n"));
