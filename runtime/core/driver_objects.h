@@ -20,6 +20,7 @@ public:
     std::byte* host = nullptr;
     const void* home = nullptr;  ///< what a driver knows its own by: the context that they are of
     bool is_wrapped = false;     ///< memory of somebody else's, in which other allocations may lie as well
+    bool is_in_order = false;    ///< the caller sees to the order of what uses it
 };
 
 /// Memory that somebody else owns, as Device::wrap() takes it.
@@ -30,6 +31,9 @@ struct ForeignMemory {
     std::uint64_t offset = 0;     ///< bytes from there to the first one
     std::uint64_t size = 0;       ///< bytes
     std::shared_ptr<void> owner;  ///< keeps the memory; null where the caller does
+    /// CUDA: the caller sees to the order of what uses it on several streams, and gives a new address and
+    /// size to the allocation for other memory, once all commands on the old one are issued.
+    bool is_in_order = false;
 };
 
 /// Memory of the host's, as Device::import_host() takes it.

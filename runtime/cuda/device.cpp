@@ -331,6 +331,21 @@ std::shared_ptr<driver::Device> CudaDevice::on_stream(void* stream) {
     return device;
 }
 
+bool CudaDevice::is_on_stream(void* stream) const {
+    if (stream_->owned() || stream != stream_->handle()) {
+        return false;
+    }
+    // The legacy default stream and a thread's own one are always there.
+    constexpr std::uintptr_t last_named = 2;
+    if (reinterpret_cast<std::uintptr_t>(stream) <= last_named) {
+        return true;
+    }
+    const Current current(*shared_->context);
+    unsigned long long id = 0;
+    return !stream_->is_capturing() &&
+           shared_->context->cu.cuStreamGetId(stream_->handle(), &id) == CUDA_SUCCESS && id == stream_->id();
+}
+
 Statistics CudaDevice::statistics() const {
     const Current current(*shared_->context);
     const Memory::Usage usage = shared_->memory->usage();

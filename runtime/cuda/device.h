@@ -74,6 +74,7 @@ public:
     void dispatch_again(const driver::Dispatch& dispatch) override;
     void check_replay() const override;
     std::shared_ptr<driver::Device> on_stream(void* stream) override;
+    [[nodiscard]] bool is_on_stream(void* stream) const override;
 
     [[nodiscard]] Statistics statistics() const;
 

@@ -202,8 +202,9 @@ std::shared_ptr<CudaAllocation> Memory::wrap(driver::ForeignMemory memory,
     allocation->size = memory.size;
     allocation->lent_ = true;
     allocation->is_wrapped = true;
+    allocation->is_in_order = memory.is_in_order;
     allocation->owner_ = std::move(memory.owner);
-    if (!stream->owned() && !stream->is_capturing()) {
+    if (!memory.is_in_order && !stream->owned() && !stream->is_capturing()) {
         const std::lock_guard lock(order_mutex_);
         stream->mark();
     }
@@ -415,7 +416,7 @@ void Memory::give(CudaAllocation& allocation) {
 void Memory::before(std::span<const driver::Use> uses, Stream& stream) const {
     const Stream* followed = nullptr;
     for (const driver::Use& use : uses) {
-        if (use.allocation == nullptr) {
+        if (!is_ordered_here(use)) {
             continue;
         }
         ours(use)->hazards_.before(&stream, use.writes, [&](Stream& other) {
@@ -430,7 +431,7 @@ void Memory::before(std::span<const driver::Use> uses, Stream& stream) const {
 
 void Memory::after(std::span<const driver::Use> uses, const std::shared_ptr<Stream>& stream) const {
     for (const driver::Use& use : uses) {
-        if (use.allocation != nullptr) {
+        if (is_ordered_here(use)) {
             ours(use)->hazards_.after(stream, use.writes);
         }
     }

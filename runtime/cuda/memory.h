@@ -118,6 +118,16 @@ private:
         std::shared_ptr<CudaAllocation> captured;
     };
 
+    /// Whether it is up to us to order the use with others.
+    static bool is_ordered_here(const driver::Use& use) {
+        return use.allocation != nullptr && !use.allocation->is_in_order;
+    }
+    static bool are_ordered_here(std::span<const driver::Use> uses) {
+        for (const driver::Use& use : uses) {
+            if (is_ordered_here(use)) return true;
+        }
+        return false;
+    }
     void before(std::span<const driver::Use> uses, Stream& stream) const;
     void after(std::span<const driver::Use> uses, const std::shared_ptr<Stream>& stream) const;
     [[nodiscard]] CUresult allocate(CUdeviceptr& address, std::uint64_t size, const Stream& stream);
@@ -161,7 +171,7 @@ private:
 template <class Issue>
 void Memory::order(std::span<const driver::Use> uses, const std::shared_ptr<Stream>& stream, Issue issue) {
     // What a graph uses runs when the graph does: its order is up to who launches it.
-    if (!streams_.load(std::memory_order_relaxed) || uses.empty() || stream->is_capturing()) {
+    if (!streams_.load(std::memory_order_relaxed) || !are_ordered_here(uses) || stream->is_capturing()) {
         issue();
         count(uses, *stream);
         return;

@@ -1,5 +1,4 @@
 // CUDA memory of other libraries as tensors of ours, and ours for them.
-#include <optional>
 #include <vector>
 
 #include "core/describe.h"
@@ -10,16 +9,7 @@
 #include "python/scalars.h"
 
 namespace kf::python {
-namespace {
 
-/// The bytes between the first and the last element in memory, which negative strides put the other way
-/// round.
-struct Reach {
-    std::uint64_t before = 0;  ///< of the element at index 0
-    std::uint64_t size = 0;
-};
-
-/// Nothing where they are no bytes of an address space.
 std::optional<Reach> reach_of(const ForeignTensor& tensor) {
     const auto size = static_cast<std::int64_t>(size_of(tensor.scalar));
     std::int64_t lowest = 0;
@@ -37,8 +27,6 @@ std::optional<Reach> reach_of(const ForeignTensor& tensor) {
     if (before > tensor.address) return std::nullopt;
     return Reach{before, before + static_cast<std::uint64_t>(highest)};
 }
-
-}  // namespace
 
 AnyTensor adopt(const ForeignTensor& tensor, const ContextPtr& context, const Where& where) {
     const Device& device = context->device();
@@ -66,7 +54,8 @@ AnyTensor adopt(const ForeignTensor& tensor, const ContextPtr& context, const Wh
                describe(tensor) + " whose strides, " + to_string(tensor.strides) + ", lead out of memory");
     }
     state.offset = reach->before;
-    const driver::ForeignMemory memory{tensor.address - reach->before, 0, reach->size, tensor.owner};
+    const driver::ForeignMemory memory{tensor.address - reach->before, 0, reach->size, tensor.owner,
+                                       tensor.is_in_order};
     const GilRelease release;
     const Device on = tensor.stream ? device.with_stream(*tensor.stream) : device;
     state.allocation = on.state()->driver().wrap(memory);

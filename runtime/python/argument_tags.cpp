@@ -4,6 +4,7 @@
 #include "core/tensor_state.h"
 #include "python/buffer.h"
 #include "python/generator.h"
+#include "python/with_gradients.h"
 
 namespace kf::python {
 namespace {
@@ -62,6 +63,68 @@ void tell_list(PyObject* value, TaggedArgument& argument) {
 
 }  // namespace
 
+/// Lends the memory of a tensor to the call; null where the long way has more to say.
+Loan* TaggedArguments::lend(const Torch& torch, PyObject* tensor) {
+    const dlpack::ExchangeApi* const api = exchange_of(Py_TYPE(tensor));
+    ForeignTensor memory;
+    if (api == nullptr || borrow(*api, tensor, memory, nullptr) != Borrowing::taken) return nullptr;
+    if (memory.kind != ForeignMemoryKind::cuda) return nullptr;
+    if (is_floating(memory.scalar) && torch.is_negative(tensor)) return nullptr;
+    if (memory.ordinal != ordinal_) {
+        if (context_ != nullptr) return nullptr;
+        context_ = cuda_context(memory.ordinal);
+        ordinal_ = memory.ordinal;
+    }
+    return loans_.take(context_, memory);
+}
+
+/// Null where it has no tag. `is_bare`: not inside of what gives it gradients.
+Loan* TaggedArguments::add_torch(const Torch& torch, PyObject* tensor, bool is_bare,
+                                 TaggedArgument& argument) {
+    if (torch_tensor_ == nullptr) {
+        if (torch.is_thread_watched()) watched_ = WatchedCall{false};
+        if (watched_) return nullptr;
+    }
+    if (is_bare && torch.requires_grad(tensor)) {
+        if (pass_ != detail::PassKind::forward) return nullptr;
+        if (torch.is_grad_enabled()) watched_ = WatchedCall{true};
+        if (watched_) return nullptr;
+    }
+    Loan* const loan = lend(torch, tensor);
+    if (loan == nullptr) return nullptr;
+    if (torch_tensor_ == nullptr) torch_tensor_ = tensor;
+    tell_tensor(&loan->tensor, Tag::Kind::torch, argument);
+    return loan;
+}
+
+bool TaggedArguments::add_with_gradients(const WithGradients& given, TaggedArgument& argument) {
+    const Torch* const torch = Torch::loaded();
+    const auto is_torch = [](PyObject* value) {
+        return value != nullptr && torch_kind(value) == TorchKind::plain;
+    };
+    if (torch == nullptr || !is_torch(given.value.ptr())) return false;
+    Loan* const value = add_torch(*torch, given.value.ptr(), false, argument);
+    if (value == nullptr) return false;
+    // The long way says what is wrong with a gradient.
+    const detail::TensorState& state = *value->tensor.any.state();
+    const auto take = [&](PyObject* gradient, bool may_be_less, AnyTensor& memory) {
+        if (gradient == nullptr) return true;
+        const Loan* const loan = is_torch(gradient) ? lend(*torch, gradient) : nullptr;
+        if (loan == nullptr) return false;
+        memory = loan->tensor.any;
+        const detail::TensorState& found = *memory.state();
+        return found.element == state.element &&
+               (found.shape == state.shape || (may_be_less && detail::sums_into(found.shape, state.shape)));
+    };
+    AnyTensor in;
+    AnyTensor out;
+    if (!take(given.in.ptr(), false, in) || !take(given.out.ptr(), true, out)) return false;
+    argument.tag.takes_gradient = static_cast<bool>(in);
+    argument.tag.gives_gradient = static_cast<bool>(out);
+    value->set_gradients(in, out);
+    return true;
+}
+
 TaggedArgument& TaggedArguments::append(PyObject* value) {
     TaggedArgument& argument = all_[size_++];
     argument = {{}, value, nullptr};
@@ -88,6 +151,10 @@ bool TaggedArguments::add(PyObject* value) {
         argument.tag.kind = Tag::Kind::generator;
         argument.tag.rank = static_cast<std::uint8_t>(generator->shape.size());
         argument.tag.generator = generator->kind;
+    } else if (torch_kind(value) == TorchKind::plain) {
+        return add_torch(*Torch::loaded(), value, true, argument) != nullptr;
+    } else if (const WithGradients* given = as_with_gradients(value)) {
+        return add_with_gradients(*given, argument);
     }
     return argument.tag.kind != Tag::Kind::other;
 }

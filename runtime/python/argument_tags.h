@@ -6,13 +6,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "python/arguments.h"
+#include "python/lent_memory.h"
 #include "python/struct_type.h"
 #include "python/tensor.h"
+#include "python/torch_state.h"
+#include "python/watched.h"
 
 namespace kf::python {
+
+struct WithGradients;
 
 /// What one argument is. Arguments of the same tags, the last extents of whose tensors are the same, have the
 /// same overload: what numbers are, and where tensors lie, doesn't count.
@@ -30,11 +36,14 @@ struct Tag {
         tensor,     ///< a kf.Tensor of `scalar` or `structure`
         buffer,     ///< a kf.Buffer
         writable_buffer,
+        torch,  ///< a torch.Tensor on CUDA, that nothing watches
     };
     Kind kind = Kind::other;
     ScalarType scalar = ScalarType::float32;
     std::uint8_t rank = 0;
     detail::GeneratorKind generator = detail::GeneratorKind::none;
+    bool takes_gradient = false;  ///< of a torch.Tensor, by _kf.with_gradients()
+    bool gives_gradient = false;
     const StructType* structure = nullptr;
 
     bool operator==(const Tag&) const = default;
@@ -57,10 +66,18 @@ public:
     /// How many numbers a list may have to be told from others by its tag.
     static constexpr std::size_t longest_list = 4;
 
-    TaggedArguments() {}  // NOLINT(modernize-use-equals-default): made for every call, and never cleared
+    /// Made for every call, and never cleared.
+    explicit TaggedArguments(detail::PassKind pass) : pass_(pass) {}
 
     /// Returns false for arguments of which one has no tag, or there are too many.
     bool read(const Arguments& arguments);
+
+    /// What watches a torch.Tensor among them, if read() met any; nothing is known of what comes after it.
+    [[nodiscard]] const std::optional<WatchedCall>& watched() const { return watched_; }
+    /// The first torch.Tensor; null for none.
+    [[nodiscard]] PyObject* torch_tensor() const { return torch_tensor_; }
+    /// CUDA's number of the device that the torch.Tensors are on.
+    [[nodiscard]] int ordinal() const { return ordinal_; }
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] const TaggedArgument& operator[](std::size_t i) const { return all_[i]; }
@@ -71,9 +88,18 @@ private:
     /// Returns it with a tag still to be given.
     TaggedArgument& append(PyObject* value);
     bool add(PyObject* value);
+    Loan* lend(const Torch& torch, PyObject* tensor);
+    Loan* add_torch(const Torch& torch, PyObject* tensor, bool is_bare, TaggedArgument& argument);
+    bool add_with_gradients(const WithGradients& given, TaggedArgument& argument);
 
+    detail::PassKind pass_;
     std::size_t size_ = 0;
     std::array<TaggedArgument, most> all_;
+    std::optional<WatchedCall> watched_;
+    PyObject* torch_tensor_ = nullptr;
+    int ordinal_ = -1;
+    ContextPtr context_;  ///< of torch.Tensors
+    Loans loans_;
 };
 
 }  // namespace kf::python

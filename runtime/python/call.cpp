@@ -222,18 +222,18 @@ void Call::check_same_device() const {
 /// Has tensors of PyTorch's on CUDA lent to the call's device, and results made where they are.
 void Call::take_torch() {
     if (!reader_.torch.first()) return;
-    py::object device;
+    PyObject* like = nullptr;
     for (Host& host : hosts_) {
         if (host.torch == nullptr || host.tensor == nullptr) continue;
-        if (!device) device = host.torch->given.attr("device");
+        if (like == nullptr) like = host.torch->given.ptr();
         host.torch->on_device = {on_device_of_call(*host.torch), context_};
     }
-    returns_torch_host_ = !device && encoder_ == nullptr;
-    if (!device) return;
+    returns_torch_host_ = like == nullptr && encoder_ == nullptr;
+    if (like == nullptr) return;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const bool is_made = is_output(i) && !hosts_[i].given && !hosts_[i].as_array;
         if (is_made && item(i).structure == nullptr && manifest::passes_elements(leaf(i)))
-            hosts_[i].output = std::make_shared<TorchOutput>(context_, device, encoder_ != nullptr);
+            hosts_[i].output = std::make_shared<TorchOutput>(context_, like, encoder_ != nullptr);
     }
 }
 
@@ -270,7 +270,7 @@ std::optional<Device> Call::on_stream(const Context& context) const {
         const auto on_cuda = [](const Host& host) { return host.torch != nullptr && !host.torch->array; };
         const auto found = std::ranges::find_if(hosts_, on_cuda);
         if (encoder_ != nullptr || found == hosts_.end()) return std::nullopt;
-        return context.device().with_stream(current_stream(*found->torch));
+        return context_->on_stream(current_stream(*found->torch));
     }
     try {
         return context.device().with_stream(*settings_.stream);
@@ -497,8 +497,12 @@ py::object Call::result(const manifest::ParameterTree& parameter, std::size_t& a
 }  // namespace
 
 py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
-                const Options& options, Encoder* before) {
+                const Options& options, std::optional<WatchedCall>& watched, Encoder* before) {
     QuickCall quick(info, pass, encoder, arguments);
+    if (quick.watched()) {
+        watched = quick.watched();
+        return {};
+    }
     if (py::object result = quick.run(options, before)) return result;
     const NestedCall nested;
     Settings settings =

@@ -9,6 +9,7 @@
 #include "core/choose.h"
 #include "core/mapping.h"
 #include "python/errors.h"
+#include "python/function_types.h"
 #include "python/hook.h"
 #include "python/launch.h"
 #include "python/options.h"
@@ -132,20 +133,25 @@ Function Function::with_conformances(const py::object& types) const {
 }
 
 py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Arguments arguments,
-                         const Options& options) const {
+                         const Options& options, PyObject* object) const {
     if (encoder == nullptr) encoder = recording();
+    std::optional<WatchedCall> watched;
     try {
         arguments.globals = globals_;
-        return hooks_ ? run_with_hooks(pass, encoder, arguments, options)
-                      : call(*info_, pass, encoder, arguments, options);
-    } catch (const WatchedCall& watched) {
-        return call_watched(*this, pass, encoder != nullptr, arguments, options, watched);
+        py::object result = hooks_ ? run_with_hooks(pass, encoder, arguments, options, watched)
+                                   : call(*info_, pass, encoder, arguments, options, watched);
+        if (!watched) return result;
+    } catch (const WatchedCall& thrown) {
+        watched = thrown;
     }
+    const py::object called =
+        object != nullptr ? py::reinterpret_borrow<py::object>(object) : make_function(with(options));
+    return call_watched(called, *this, pass, encoder != nullptr, arguments, *watched);
 }
 
 /// Hooks come first: what they set takes part in choosing the overload.
 py::object Function::run_with_hooks(detail::PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
-                                    const Options& options) const {
+                                    const Options& options, std::optional<WatchedCall>& watched) const {
     // Before anybody is called: the call may be made anew, which calls them.
     meet_tensors(arguments, pass);
     if (encoder != nullptr) encoder->check_open();
@@ -160,7 +166,7 @@ py::object Function::run_with_hooks(detail::PassKind pass, RecordedCalls* encode
         call_hook(info_->function.name, hook, given);
     Arguments with_theirs = arguments;
     with_theirs.globals = context->globals();
-    return call(*info_, pass, encoder, with_theirs, options, context->recorded());
+    return call(*info_, pass, encoder, with_theirs, options, watched, context->recorded());
 }
 
 }  // namespace kf::python

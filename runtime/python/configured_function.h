@@ -43,9 +43,10 @@ public:
     /// map({"w": [1]}, w=[1]).
     [[nodiscard]] Function mapped(const py::object& given, const py::dict& named) const;
 
-    /// Runs a call with the globals that are set, after its hooks.
-    py::object run(detail::PassKind pass, RecordedCalls* encoder, Arguments arguments,
-                   const Options& options) const;
+    /// Runs a call with the globals that are set, after its hooks. `object`: the Python object that is
+    /// called, where its options are all there are; else null.
+    py::object run(detail::PassKind pass, RecordedCalls* encoder, Arguments arguments, const Options& options,
+                   PyObject* object) const;
 
     /// Shows Python's garbage collector what it holds: hooks are often methods of what holds the function.
     int traverse(visitproc visit, void* arg) const noexcept {
@@ -61,7 +62,7 @@ public:
 private:
     [[nodiscard]] Function with(const detail::VariantRequest& request) const;
     py::object run_with_hooks(detail::PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
-                              const Options& options) const;
+                              const Options& options, std::optional<WatchedCall>& watched) const;
 
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;

@@ -18,6 +18,18 @@ namespace kf::python {
 /// An artifact in memory, read and verified once; loaded on devices on demand. Immutable.
 using Artifact = detail::LoadedArtifact;
 
+class Loan;
+
+/// Owns a list of loans.
+struct LoanList {
+    LoanList() = default;
+    ~LoanList();
+    LoanList(const LoanList&) = delete;
+    LoanList& operator=(const LoanList&) = delete;
+
+    Loan* first = nullptr;
+};
+
 /// Shared by every Python object of the device; the device closes, and its modules go, with the last one.
 class Context {
 public:
@@ -37,6 +49,10 @@ public:
     const detail::FunctionRef& function(const std::shared_ptr<const Artifact>& artifact, std::size_t index);
     /// Another number for every context there ever was.
     [[nodiscard]] std::uint64_t number() const { return number_; }
+    /// The device on a stream of another library's, which calls come back to. Needs the GIL.
+    const Device& on_stream(void* stream);
+
+    LoanList loans;  ///< that no call has. Needs the GIL
 
 private:
     struct Loaded {
@@ -45,6 +61,7 @@ private:
     };
 
     Device device_;
+    Device on_stream_;  ///< the last one asked for
     std::uint64_t number_;
     std::mutex mutex_;
     std::map<std::weak_ptr<const Artifact>, Loaded, std::owner_less<>> modules_;

@@ -148,6 +148,12 @@ Module Context::module(const std::shared_ptr<const Artifact>& artifact) {
     return module;
 }
 
+const Device& Context::on_stream(void* stream) {
+    const bool is_known = on_stream_.state() != nullptr && on_stream_.state()->driver().is_on_stream(stream);
+    if (!is_known) on_stream_ = device_.with_stream(stream);
+    return on_stream_;
+}
+
 const detail::FunctionRef& Context::function(const std::shared_ptr<const Artifact>& artifact,
                                              std::size_t index) {
     Module loaded = module(artifact);

@@ -32,6 +32,8 @@ struct ForeignTensor {
     /// The CUDA stream behind whose work the elements are there; none where they are there already, or where
     /// all that uses them runs on one stream.
     std::optional<void*> stream;
+    /// Whoever uses it sees to the order: calls on the library's current stream.
+    bool is_in_order = false;
 
     [[nodiscard]] const std::byte* host() const { return reinterpret_cast<const std::byte*>(address); }
 };

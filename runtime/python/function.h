@@ -41,6 +41,7 @@ struct HostItem {
 };
 
 struct FunctionInfo;
+struct WatchedCall;
 class KnownCalls;
 
 /// What the functions of one loaded module share. Needs the GIL.
@@ -100,8 +101,10 @@ inline bool is_returned(const HostParameter& parameter) { return parameter.role 
 /// Converts, resolves and runs one call; `encoder` is null for a call that runs at once. Returns the result
 /// of a forward call: a number, array or tensor, a named tuple of several, or None. A forward derivative has
 /// two of that, the second for the tangents (None for what has none). `before`, unless it is null, is what
-/// hooks recorded.
+/// hooks recorded. Where PyTorch watches the call, nothing is done: it is thrown, or null is returned with
+/// `watched` set.
 py::object call(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
-                const Arguments& arguments, const Options& options, Encoder* before = nullptr);
+                const Arguments& arguments, const Options& options, std::optional<WatchedCall>& watched,
+                Encoder* before = nullptr);
 
 }  // namespace kf::python

@@ -123,27 +123,29 @@ private:
     std::vector<PyObject*> values_;
 };
 
-py::object run(const Function& function, PassKind pass, RecordedCalls* encoder, const Arguments& arguments) {
+py::object run(PyObject* self, PassKind pass, RecordedCalls* encoder, const Arguments& arguments) {
+    const Function& function = function_of(self);
     if (encoder == nullptr && pass != PassKind::fused && function.needs_launch())
         return make_unlaunched(function, pass, arguments);
-    return function.run(pass, encoder, arguments, function.options());
+    return function.run(pass, encoder, arguments, function.options(), self);
 }
 
-py::object run_jvp(const Function& function, RecordedCalls* encoder, const Arguments& arguments) {
+py::object run_jvp(PyObject* self, RecordedCalls* encoder, const Arguments& arguments) {
+    const Function& function = function_of(self);
     return function.run(PassKind::forward, encoder, WithTangents(function.info(), arguments).view(),
-                        function.options());
+                        function.options(), self);
 }
 
 template <PassKind pass>
-py::object run(const Function& function, RecordedCalls* encoder, const Arguments& arguments) {
-    return run(function, pass, encoder, arguments);
+py::object run(PyObject* self, RecordedCalls* encoder, const Arguments& arguments) {
+    return run(self, pass, encoder, arguments);
 }
 
-using Run = py::object(const Function&, RecordedCalls*, const Arguments&);
+using Run = py::object(PyObject*, RecordedCalls*, const Arguments&);
 
 template <Run& run>
 PyObject* call(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) {
-    return guarded([&] { return run(function_of(self), nullptr, Arguments::passed(values, count, names)); });
+    return guarded([&] { return run(self, nullptr, Arguments::passed(values, count, names)); });
 }
 
 /// call(...), as a method.
@@ -165,7 +167,7 @@ PyObject* append_to(PyObject* self, PyObject* const* values, Py_ssize_t count, P
                        (empty ? std::string() : ", not " + shown(arguments.positional.front())));
         }
         arguments.positional = arguments.positional.subspan(1);
-        return run(function_of(self), encoder, arguments);
+        return run(self, encoder, arguments);
     });
 }
 
@@ -175,7 +177,7 @@ PyObject* prepare(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
     return guarded([&] {
         RecordedCalls kept(nullptr, RecordedCalls::Kept());
         py::object result =
-            run(function_of(self), &kept, Arguments::passed(values, static_cast<std::size_t>(count), names));
+            run(self, &kept, Arguments::passed(values, static_cast<std::size_t>(count), names));
         return make_prepared(kept, std::move(result));
     });
 }

@@ -151,6 +151,9 @@ private:
         const bool is_memory = manifest::passes_memory(argument);
         const bool is_pointer = manifest::passed_as(argument) == HostPassing::pointer;
         place.kind = is_pointer ? Place::Kind::pointer : Place::Kind::tensor;
+        place.is_written = (forward() && item(i).role != Role::in) ||
+                           (argument.role == Role::in && stores_elements(argument, key_.pass)) ||
+                           may_write_through(argument);
         return is_value || is_memory || is_pointer;
     }
 

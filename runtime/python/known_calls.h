@@ -29,7 +29,7 @@ struct KnownCall {
     struct Place {
         enum class Kind : std::uint8_t { nothing, value, address, tensor, pointer, generator, shape, stream };
         Kind kind = Kind::nothing;
-        bool is_written = false;   ///< of values: it comes back
+        bool is_written = false;   ///< of values: it comes back; of tensors: the call may write to it
         ScalarType scalar{};       ///< of values
         std::uint8_t scalars = 1;  ///< the same
         std::size_t item = 0;

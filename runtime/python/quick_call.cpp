@@ -1,6 +1,7 @@
 // Makes calls as others like them were made.
 #include "python/quick_call.h"
 
+#include <array>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -13,6 +14,8 @@
 #include "python/options.h"
 #include "python/stream.h"
 #include "python/tensor.h"
+#include "python/torch_outputs.h"
+#include "python/with_gradients.h"
 
 namespace kf::python {
 namespace {
@@ -98,6 +101,34 @@ public:
     /// The context of the tensors; null where there are none.
     [[nodiscard]] const ContextPtr* context() const { return context_; }
 
+    /// Has the results made by PyTorch where its tensors are. Returns false where it would refuse to have one
+    /// written.
+    bool take_torch() {
+        if (given_.torch_tensor() == nullptr) return true;
+        if (context_ == nullptr || stream_ != nullptr) return false;
+        const Torch& torch = *Torch::loaded();
+        for (std::size_t i = 0; i < given_.size(); ++i) {
+            if (given_[i].tag.gives_gradient)
+                written_[written_count_++] = as_with_gradients(given_[i].value)->out.ptr();
+            if (given_[i].tag.kind != Tag::Kind::torch || !known_.places[i].is_written) continue;
+            if (torch.is_inference(given_[i].value) && !torch.is_inference_mode()) return false;
+            written_[written_count_++] = given_[i].value;
+        }
+        for (const Result& result : known_.results) {
+            if (result.kind != Result::Kind::made || result.structure != nullptr) continue;
+            args_[result.index].maker = &outputs_.add(*context_, given_.torch_tensor());
+        }
+        return true;
+    }
+    /// Tells PyTorch what was written.
+    void note_writes() const {
+        if (written_count_ == 0) return;
+        py::tuple written(written_count_);
+        for (std::size_t i = 0; i < written_count_; ++i)
+            written[i] = py::reinterpret_borrow<py::object>(written_[i]);
+        Torch::loaded()->note_writes(written);
+    }
+
     py::object results(const ContextPtr& context) {
         if (known_.results.empty()) return py::none();
         if (known_.results.size() == 1) return result(known_.results.front(), context);
@@ -176,6 +207,8 @@ private:
             case Result::Kind::value: return to_python(result.element, room(result.index));
             case Result::Kind::made: break;
         }
+        if (args_[result.index].maker != nullptr)
+            return static_cast<const TorchOutput*>(args_[result.index].maker)->made();
         Tensor made = wrap(args_[result.index].allocated, context);
         made.structure = result.structure;
         return py::cast(std::move(made));
@@ -189,6 +222,9 @@ private:
     Dims shape_;
     Few<Arg, KnownCall::most_items> args_;
     Few<AnyTensor, TaggedArguments::most> kept_;
+    Few<TorchOutput, KnownCall::most_outputs> outputs_;
+    std::size_t written_count_ = 0;
+    std::array<PyObject*, 2 * TaggedArguments::most> written_;  // NOLINT: never cleared
     static constexpr std::size_t rooms = TaggedArguments::most + KnownCall::most_outputs;
     alignas(8) std::byte room_[rooms][KnownCall::room];  // NOLINT: never cleared
 };
@@ -214,7 +250,9 @@ QuickCall::QuickCall(const FunctionInfo& info, detail::PassKind pass, RecordedCa
       pass_(pass),
       encoder_(encoder),
       arguments_(arguments),
-      may_be_kept_((encoder == nullptr || !encoder->keeps()) && tagged_.read(arguments)) {}
+      tagged_(pass),
+      may_be_kept_((encoder == nullptr || !encoder->keeps()) && tagged_.read(arguments) &&
+                   (encoder == nullptr || tagged_.torch_tensor() == nullptr)) {}
 
 py::object QuickCall::run(const Options& options, Encoder* before) {
     if (!may_be_kept_ || info_.known_calls == nullptr) return {};
@@ -223,7 +261,7 @@ py::object QuickCall::run(const Options& options, Encoder* before) {
     may_be_kept_ = false;
     const UnderWay under_way(*known);
     Repetition call(*known, tagged_);
-    if (!call.take()) return {};
+    if (!call.take() || !call.take_torch()) return {};
     ContextPtr other;
     if (call.context() == nullptr) other = encoder_ != nullptr ? encoder_->context() : default_context();
     const ContextPtr& context = call.context() != nullptr ? *call.context() : other;
@@ -242,12 +280,17 @@ py::object QuickCall::run(const Options& options, Encoder* before) {
             return {};
         }
     }
+    if (tagged_.torch_tensor() != nullptr) {
+        const dlpack::ExchangeApi& api = *exchange_of(Py_TYPE(tagged_.torch_tensor()));
+        on = context->on_stream(current_stream(api, tagged_.ordinal()));
+    }
     {
         const GilRelease release;
         detail::invoke(*function, known->overload, pass_, call.args(),
                        encoder_ == nullptr ? nullptr : &encoder_->encoder(), call.shape(),
                        on ? &*on : nullptr, before);
     }
+    call.note_writes();
     return runs_forward(pass_) ? call.results(context) : py::none();
 }
 

@@ -19,6 +19,8 @@ public:
     /// Makes the call. Returns null, with nothing done or raised, where no call like it is known, or anything
     /// about it is odd: the long way then says what.
     py::object run(const Options& options, Encoder* before);
+    /// What watches the call, as far as was looked.
+    [[nodiscard]] const std::optional<WatchedCall>& watched() const { return tagged_.watched(); }
     /// Keeps what the long way found.
     void keep(const FunctionInfo& chosen, const manifest::Call& overload);
 

@@ -19,7 +19,9 @@ Dims shape_of_scalars(const ElementType& element, const Dims& shape) {
 
 AnyTensor TorchOutput::make(const ElementType& element, const Dims& shape) {
     const GilHold lock;
-    const auto seen = make_torch(*Torch::loaded(), shape_of_scalars(element, shape), element.scalar, device_);
+    const Torch& torch = *Torch::loaded();
+    const auto seen =
+        make_torch(torch, shape_of_scalars(element, shape), element.scalar, torch.device(like_));
     made_ = seen->given;
     const AnyTensor memory = is_kept_ ? keep_torch(*seen, context_) : lend(seen->memory, context_);
     detail::TensorState state = *memory.state();

@@ -10,9 +10,9 @@ namespace kf::python {
 /// Makes the tensor of one result, on a CUDA device, when the call has been checked.
 class TorchOutput final : public detail::OutputMaker {
 public:
-    /// `is_kept`: commands that run later use it.
-    TorchOutput(ContextPtr context, py::object device, bool is_kept)
-        : context_(std::move(context)), device_(std::move(device)), is_kept_(is_kept) {}
+    /// `like`: a tensor that is on the device. `is_kept`: commands that run later use the result.
+    TorchOutput(ContextPtr context, PyObject* like, bool is_kept = false)
+        : context_(std::move(context)), like_(like), is_kept_(is_kept) {}
 
     AnyTensor make(const ElementType& element, const Dims& shape) override;
     /// Null where the call needed none.
@@ -20,7 +20,7 @@ public:
 
 private:
     ContextPtr context_;
-    py::object device_;
+    PyObject* like_;
     bool is_kept_;
     py::object made_;
 };

@@ -92,6 +92,7 @@ Torch::Torch(const py::module_& torch)
       is_leaf_(attribute_path(torch, {"Tensor", "is_leaf"})),
       is_neg_(attribute_path(torch, {"Tensor", "is_neg"})),
       is_inference_(attribute_path(torch, {"Tensor", "is_inference"})),
+      device_(attribute_path(torch, {"Tensor", "device"})),
       is_grad_enabled_(torch.attr("is_grad_enabled")),
       is_inference_mode_(torch.attr("is_inference_mode_enabled")),
       dispatch_modes_(attribute_path(torch, {"_C", "_len_torch_dispatch_stack"})),

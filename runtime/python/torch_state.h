@@ -52,6 +52,8 @@ public:
     [[nodiscard]] bool is_negative(PyObject* tensor) const { return is_neg_.is_true(tensor); }
     [[nodiscard]] bool is_inference(PyObject* tensor) const { return is_inference_.is_true(tensor); }
 
+    [[nodiscard]] py::object device(PyObject* tensor) const { return device_(tensor); }
+
     // Asks about this thread.
     [[nodiscard]] bool is_grad_enabled() const { return is_grad_enabled_.is_true(); }
     [[nodiscard]] bool is_inference_mode() const { return is_inference_mode_.is_true(); }
@@ -81,6 +83,7 @@ private:
     TorchFunction is_leaf_;
     TorchFunction is_neg_;
     TorchFunction is_inference_;
+    TorchFunction device_;
     TorchFunction is_grad_enabled_;
     TorchFunction is_inference_mode_;
     TorchFunction dispatch_modes_;

@@ -102,6 +102,7 @@ AnyTensor lend(const ForeignTensor& memory, const ContextPtr& context) {
     ForeignTensor borrowed = memory;
     borrowed.owner = nullptr;
     borrowed.stream.reset();
+    borrowed.is_in_order = true;
     return adopt(borrowed, context, {});
 }
 

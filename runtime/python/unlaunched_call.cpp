@@ -34,7 +34,7 @@ public:
         const FunctionInfo& info = function_.info();
         Options launched;
         launched.launch = raw_launch_of(info.function.name, block_size, grid_size);
-        function_.run(pass_, nullptr, arguments_.view(), function_.options().with(launched));
+        function_.run(pass_, nullptr, arguments_.view(), function_.options().with(launched), nullptr);
     }
     [[nodiscard]] const std::string& name() const { return function_.info().function.name; }
 

@@ -44,6 +44,13 @@ void refuse_writes(const Function& function, const Arguments& arguments) {
     }
 }
 
+/// Returns kernelfunctions.torch's part, which is looked for once it is needed.
+py::object hook() {
+    static PyObject* const module = py::module_::import("kernelfunctions.torch._watched").release().ptr();
+    static PyObject* const name = PyUnicode_InternFromString("watched_call");
+    return py::handle(module).attr(py::handle(name));
+}
+
 }  // namespace
 
 void TorchCall::meet(const Torch& torch, TorchKind kind, PyObject* tensor) {
@@ -63,8 +70,8 @@ void meet_tensors(const Arguments& arguments, PassKind pass) {
     for (std::size_t k = 0; k < arguments.keywords.size(); ++k) meet(arguments.keywords.values[k]);
 }
 
-py::object call_watched(const Function& function, PassKind pass, bool is_recorded, const Arguments& arguments,
-                        const Options& options, const WatchedCall& watched) {
+py::object call_watched(const py::object& object, const Function& function, PassKind pass, bool is_recorded,
+                        const Arguments& arguments, const WatchedCall& watched) {
     const FunctionInfo& info = function.info();
     const char* const what = pass == PassKind::backward        ? "a backward pass"
                              : pass == PassKind::fused         ? "a fused call"
@@ -86,8 +93,7 @@ py::object call_watched(const Function& function, PassKind pass, bool is_recorde
     py::dict named;
     for (std::size_t k = 0; k < arguments.keywords.size(); ++k)
         named[py::handle(arguments.keywords.name(k))] = py::handle(arguments.keywords.values[k]);
-    const py::object hook = py::module_::import("kernelfunctions.torch._watched").attr("watched_call");
-    return hook(make_function(function.with(options)), positional, named);
+    return hook()(object, positional, named);
 }
 
 }  // namespace kf::python

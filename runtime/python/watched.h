@@ -31,8 +31,8 @@ private:
 /// Notes the tensors among the arguments themselves.
 void meet_tensors(const Arguments& arguments, detail::PassKind pass);
 
-/// Makes the call through PyTorch, or says why it can't be. `options`: all that it runs with.
-py::object call_watched(const Function& function, detail::PassKind pass, bool is_recorded,
-                        const Arguments& arguments, const Options& options, const WatchedCall& watched);
+/// Makes the call of a kf.Function, `object`, through PyTorch, or says why it can't be.
+py::object call_watched(const py::object& object, const Function& function, detail::PassKind pass,
+                        bool is_recorded, const Arguments& arguments, const WatchedCall& watched);
 
 }  // namespace kf::python

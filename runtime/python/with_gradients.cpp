@@ -173,7 +173,8 @@ py::object flowing_value(CallItems& items, std::size_t i) {
     const py::object& given = host.gradients->in.given;
     if (!given) return {};
     if (torch_kind(given.ptr()) == TorchKind::none) return given;
-    return given.attr("detach")().attr("resolve_neg")().attr("cpu")().attr("numpy")();
+    // Not by numpy(), after which the tensor's memory can't be resized.
+    return *see_torch(*Torch::loaded(), given.attr("detach")().attr("cpu")())->array;
 }
 
 void bind_with_gradients(py::module_& module) {
