@@ -32,7 +32,8 @@ py::dict configuration_of(const Function& function) {
     return chosen;
 }
 
-/// Returns the attributes that somebody set: neither those that are private nor what PyTorch's part keeps there.
+/// Returns the attributes that somebody set: neither those that are private nor what PyTorch's part keeps
+/// there.
 py::dict public_attributes(py::handle attributes) {
     py::dict kept;
     if (!attributes) return kept;

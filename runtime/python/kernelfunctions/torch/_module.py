@@ -1,6 +1,6 @@
 """kf.torch.module(): a function as a torch.nn.Module, some of whose arguments are its parameters."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ def _items(place: Place, value: Any) -> list[tuple[str, Any]]:
         return [(f"[{i}]", item) for i, item in enumerate(value)] if _is_array(value) else []
     if isinstance(value, Mapping):
         return [(name, item) for name, item in value.items() if name != "_type"]
-    fields: Iterable[str] = getattr(value, "_fields", None) or getattr(value, "__dataclass_fields__", ())
+    fields: Any = getattr(value, "_fields", None) or getattr(value, "__dataclass_fields__", ())
     return [(name, getattr(value, name)) for name in fields]
 
 
