@@ -7,6 +7,7 @@
 #     [INCLUDE_DIRECTORIES <dir> ...]   # searched for Slang modules
 #     [DEFINITIONS <A> <B=1> ...]       # for Slang's preprocessor
 #     [PYTHON <package>]                # also <output directory>/<package>/{NAME.py,NAME.pyi,NAME.kfa,py.typed}
+#     [TORCH_TESTS]                     # with PYTHON: also NAME_torch_test.py, tests of the functions in PyTorch
 #     [NO_EMBED]                        # NAME.kfa beside the library instead of inside it: the shared library
 #                                       # or program that it is linked into looks in its own folder
 #     [OUTPUT_DIRECTORY <dir>]          # default: <target>.generated in KF_GENERATED_DIRECTORY, or where that
@@ -29,7 +30,7 @@ cmake_policy(VERSION 3.25)
 function(add_kernel_functions target)
     set(lists BACKENDS INCLUDE_DIRECTORIES DEFINITIONS OPTIONS DEPENDS)
     set(singles SPEC NAMESPACE PYTHON OUTPUT_DIRECTORY)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "NO_EMBED" "${singles}" "${lists}")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "NO_EMBED;TORCH_TESTS" "${singles}" "${lists}")
     set(where "add_kernel_functions(${target})")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "${where}: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
@@ -39,6 +40,9 @@ function(add_kernel_functions target)
     endif()
     if(NOT arg_SPEC)
         message(FATAL_ERROR "${where}: SPEC <calls.kf.json> is required")
+    endif()
+    if(arg_TORCH_TESTS AND NOT arg_PYTHON)
+        message(FATAL_ERROR "${where}: TORCH_TESTS needs PYTHON <package>: the tests import its module")
     endif()
     foreach(backend IN LISTS arg_BACKENDS)
         if(NOT backend MATCHES "^(vulkan|cuda)$")
@@ -77,6 +81,12 @@ function(add_kernel_functions target)
         list(APPEND command --python)
         list(APPEND generated ${directory}/${name}.py ${directory}/${name}.pyi ${directory}/py.typed)
     endif()
+    set(tests)
+    if(arg_TORCH_TESTS)
+        list(APPEND command --torch-tests)
+        set(tests ${name}_torch_test.py)
+        list(APPEND generated ${directory}/${tests})
+    endif()
 
     # kfgen rewrites the stamp always and the other files only when they change: what is compiled
     # from them is compiled again only then, and Make still sees the rule as done.
@@ -105,7 +115,7 @@ function(add_kernel_functions target)
             VERBATIM)
     endif()
     if(arg_PYTHON)
-        _kf_python_package(${target} ${directory} ${name} ${arg_PYTHON})
+        _kf_python_package(${target} ${directory} ${name} ${arg_PYTHON} ${tests})
     endif()
 endfunction()
 
@@ -175,11 +185,11 @@ function(_kf_output_directory target stated result)
     set(${result} ${directory} PARENT_SCOPE)
 endfunction()
 
-# Copies what Python needs into <directory>/<package>, so that <directory> can go on sys.path.
+# Copies what Python needs, and further files named, into <directory>/<package>, so that <directory> can go on sys.path.
 function(_kf_python_package target directory name package)
     string(REPLACE "." "/" folder ${package})
     set(folder ${directory}/${folder})
-    set(files ${name}.py ${name}.pyi ${name}.kfa py.typed)
+    set(files ${name}.py ${name}.pyi ${name}.kfa py.typed ${ARGN})
     list(TRANSFORM files PREPEND ${directory}/ OUTPUT_VARIABLE sources)
     list(TRANSFORM files PREPEND ${folder}/ OUTPUT_VARIABLE copies)
     add_custom_command(

@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("-D", dest="define", action="append", default=[])
     parser.add_argument("--no-embed", action="store_true")
     parser.add_argument("--python", action="store_true")
+    parser.add_argument("--torch-tests", action="store_true")
     arguments = parser.parse_args()
 
     spec = json.loads(arguments.spec.read_text())
@@ -49,6 +50,8 @@ def main() -> None:
         write_if_changed(output / f"{name}.py", f"value = {value}\n")
         write_if_changed(output / f"{name}.pyi", "value: int\n")
         write_if_changed(output / "py.typed", "")
+    if arguments.torch_tests:
+        write_if_changed(output / f"{name}_torch_test.py", f"import {name}\n")
     inputs = " ".join(str(path).replace(" ", "\\ ") for path in [arguments.spec, *modules])
     written = [output / f"{name}.{suffix}" for suffix in suffixes]
     targets = " ".join(str(path) for path in [arguments.stamp, *written])

@@ -121,6 +121,15 @@ def test_python_package(project: Project) -> None:
     assert project.runs() == 2
 
 
+def test_tests_in_pytorch_lie_beside_the_module(ninja: Project) -> None:
+    ninja.set_up("PYTHON", "app.kernels", "TORCH_TESTS")
+    assert "--torch-tests" in ninja.command_line()
+    for folder in (ninja.output, ninja.output / "app" / "kernels"):
+        assert (folder / "numbers_torch_test.py").read_text() == "import numbers\n"
+    subprocess.run(["ninja", "-C", ninja.build_dir, "clean"], check=True, capture_output=True)
+    assert not (ninja.output / "numbers_torch_test.py").exists(), "the build doesn't know that it is made"
+
+
 def test_arguments_reach_kfgen(ninja: Project) -> None:
     ninja.set_up(
         *("BACKENDS", "vulkan", "cuda", "NAMESPACE", "numbers", "INCLUDE_DIRECTORIES", "shaders"),
@@ -168,6 +177,7 @@ def test_device_header_is_an_output_too(ninja: Project, tmp_path: Path) -> None:
         (["SPEC", "nameless.kf.json"], 'can\'t read "name"'),
         (["SPEC", "misnamed.kf.json"], "must be an identifier, not 'a-b'"),
         (["NAMESPACE"], "no value after: NAMESPACE"),
+        (["TORCH_TESTS"], "TORCH_TESTS needs PYTHON <package>"),
     ],
 )
 def test_refuses(ninja: Project, extra: list[str], message: str) -> None:

@@ -1,4 +1,4 @@
-"""mypy --strict over our Python, the samples, and the stubs that kfgen generated for them."""
+"""mypy --strict over our Python, the samples, and the stubs and tests that kfgen generated for them."""
 
 import argparse
 import os
@@ -20,6 +20,7 @@ def main() -> int:
         path for folder in folders for path in folder.glob("**/*.generated") if path.stem in samples
     )
     stubs = [path for folder in generated for path in folder.glob("*/*.pyi")]
+    tests = [path for folder in generated for path in folder.glob("*/*_torch_test.py")]
     if not stubs:
         print(f"no generated stubs of samples in {' and '.join(map(str, folders))}")
         return 1
@@ -27,7 +28,7 @@ def main() -> int:
     bases = [ROOT / "runtime" / "python", *(path for path in (ROOT / "tests").iterdir() if path.is_dir())]
     environment = {**os.environ, "MYPYPATH": os.pathsep.join(map(str, [*bases, *generated]))}
     command = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"]
-    command += ["tests", "runtime", "samples", *map(str, stubs)]
+    command += ["tests", "runtime", "samples", *map(str, [*stubs, *tests])]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

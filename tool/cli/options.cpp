@@ -15,7 +15,7 @@
 namespace kf::gen {
 namespace {
 
-// One page for all commands. It fits a screen: 24 lines of 80 columns.
+// One page for all commands. It fits a screen.
 constexpr std::string_view help_text = R"(usage: kfgen COMMAND SPEC [OPTION ...] [@FILE ...]
 
 Compiles Slang functions ahead of time into kernels with C++ and Python wrappers.
@@ -31,6 +31,7 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
   inspect FILE.kfa         verify an artifact and print what it holds
 
   --python                 also NAME.py, NAME.pyi and py.typed
+  --torch-tests            those and NAME_torch_test.py, for pytest
   --no-embed               load NAME.kfa at run time, not from inside NAME.cpp
   --backend vulkan|cuda    compile for this, not for the spec's targets (repeatable)
   --namespace NS           the C++ namespace, instead of the spec's
@@ -138,6 +139,7 @@ public:
         inspect.add_option("FILE", artifact_)->required();
 
         app_.add_flag("--python", options_.python);
+        app_.add_flag("--torch-tests", options_.torch_tests);
         app_.add_flag("--no-embed", options_.no_embed);
         app_.add_option("--backend", backends_)
             ->allow_extra_args(false)
@@ -220,6 +222,7 @@ private:
     Options options() {
         Options result = std::move(options_);
         take_gradient_options(result.gradients);
+        result.python = result.python || result.torch_tests;  // the tests import NAME.py
         result.spec = spec_;
         result.artifact = artifact_;
         if (result.gradients.wanted && result.spec.extension() == ".kfa") {
@@ -315,10 +318,10 @@ std::vector<std::string> output_options(const Options& options) {
     const auto absolute = [](const std::filesystem::path& path) {
         return path.empty() ? std::string() : std::filesystem::absolute(path).lexically_normal().string();
     };
-    std::vector<std::string> parts{absolute(options.spec),        absolute(options.output_directory),
-                                   absolute(options.depfile),     absolute(options.stamp),
-                                   options.namespace_name,        options.no_embed ? "no-embed" : "",
-                                   options.python ? "python" : ""};
+    std::vector<std::string> parts{absolute(options.spec),         absolute(options.output_directory),
+                                   absolute(options.depfile),      absolute(options.stamp),
+                                   options.namespace_name,         options.no_embed ? "no-embed" : "",
+                                   options.python ? "python" : "", options.torch_tests ? "torch-tests" : ""};
     for (const Backend backend : options.backends) {
         parts.emplace_back(backend == Backend::cuda ? "backend=cuda" : "backend=vulkan");
     }

@@ -48,6 +48,7 @@ struct Options {
     std::vector<std::pair<std::string, std::string>> defines;  ///< override the spec's; no value means "1"
     bool no_embed = false;
     bool python = false;
+    bool torch_tests = false;  ///< with `python`
     bool dry_run = false;
     bool werror = false;  ///< warnings end a run as errors do
     unsigned jobs = 0;    ///< 0: one per processor

@@ -19,6 +19,7 @@
 #include "emit/kinds/questions.h"
 #include "emit/kinds/value.h"
 #include "emit/names.h"
+#include "emit/python_names.h"
 #include "emit/python_signature.h"
 #include "emit/python_structs.h"
 #include "emit/render.h"
@@ -40,30 +41,6 @@ using manifest::Role;
 constexpr std::array<std::string_view, 4> stub_endings{"Backward", "Fused", "Jvp", "Result"};
 
 bool is_input(const Argument& argument) { return argument.role == Role::in || argument.role == Role::inout; }
-
-/// The names of the parameters, and of every item: "ray.origin" where the ray is given field by field.
-struct ArgumentNames {
-    std::vector<std::string> parameters;
-    std::vector<std::string> items;
-};
-
-ArgumentNames argument_names(const PlannedCall& call) {
-    UniqueNames names;
-    ArgumentNames list;
-    const std::vector<PlannedArgument> items = host_items(call);
-    std::size_t at = 0;
-    for (const PlannedParameter& parameter : call.parameters) {
-        std::string name = parameter.host.name;
-        if (parameter.tangent_of < 0)
-            name = names.claim(parameter.role == Role::result ? "result" : python_identifier(name));
-        list.parameters.push_back(name);
-        for (const std::size_t end = at + manifest::item_count(parameter.host); at < end; ++at) {
-            const std::string& path = items[at].host.name;
-            list.items.push_back(name + path.substr(parameter.host.name.size()));
-        }
-    }
-    return list;
-}
 
 /// One thing that comes back.
 struct Returned {
@@ -588,6 +565,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     bool numpy = false;
     bool sequences = false;
     const std::vector<std::string> attributes_called = attribute_names(plan, structs);
+    std::vector<std::string> functions(plan.functions.size());
     for (std::size_t i = 0; i < plan.functions.size(); ++i) {
         const PlannedFunction& function = plan.functions[i];
         if (function.is_hidden()) continue;
@@ -595,6 +573,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
         const std::string& attribute = attributes_called[i];
         const std::string member =
             owner.empty() ? members.claim(python_identifier(function.name)) : owner + "." + attribute;
+        functions[i] = member;
         if (owner.empty()) exported.insert("\"" + member + "\"");
         const std::string loaded = "_module.function(\"" + function.name + "\")";
         View::List doc;
@@ -694,7 +673,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
             {"functions", std::move(stub_functions)}});
     if (!module) return module.errors();
     if (!stub) return stub.errors();
-    return PythonFiles{std::move(module.value()), std::move(stub.value())};
+    return PythonFiles{std::move(module.value()), std::move(stub.value()), std::move(functions)};
 }
 
 }  // namespace kf::gen

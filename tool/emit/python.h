@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "diagnostic/diagnostic.h"
 #include "plan/plan.h"
@@ -11,6 +12,8 @@ namespace kf::gen {
 struct PythonFiles {
     std::string module;
     std::string stub;
+    /// What the module calls the plan's functions, in their order: "Ray.at"; empty: hidden ones.
+    std::vector<std::string> functions = {};
 };
 
 /// How a planned call looks in Python, as kernelfunctions.Function takes it:

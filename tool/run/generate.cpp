@@ -13,6 +13,7 @@
 #include "cuda/cubins.h"
 #include "emit/cpp.h"
 #include "emit/python.h"
+#include "emit/torch_test.h"
 #include "kernels/compile.h"
 #include "kernels/reach.h"
 #include "output/progress.h"
@@ -45,18 +46,22 @@ OutputPaths output_paths(const Spec& spec, const Options& options) {
             in("." + spec.name + ".kfgen-state"),
             options.stamp,
             in("." + spec.name + ".kfgen-journal"),
-            spec.device_header ? in(spec.name + ".cuh") : std::filesystem::path()};
+            spec.device_header ? in(spec.name + ".cuh") : std::filesystem::path(),
+            in(spec.name + "_torch_test.py")};
 }
 
-std::vector<std::filesystem::path> OutputPaths::outputs(bool with_python) const {
+std::vector<std::filesystem::path> OutputPaths::outputs(const Options& options) const {
     std::vector<std::filesystem::path> paths{header, source, artifact};
-    if (with_python) paths.insert(paths.end(), {python, stub, py_typed});
+    if (options.python) paths.insert(paths.end(), {python, stub, py_typed});
+    if (options.torch_tests) paths.push_back(torch_test);
     if (!device_header.empty()) paths.push_back(device_header);
     return paths;
 }
 
 std::vector<std::filesystem::path> OutputPaths::all() const {
-    std::vector<std::filesystem::path> paths = outputs(true);
+    Options everything;
+    everything.python = everything.torch_tests = true;
+    std::vector<std::filesystem::path> paths = outputs(everything);
     paths.insert(paths.end(), {depfile, state});
     if (!stamp.empty()) paths.push_back(stamp);
     return paths;
@@ -94,6 +99,11 @@ Outcome<std::vector<OutputFile>> emit_files(const Plan& plan, const manifest::Ma
         files.push_back({paths.python, std::move(python.value().module), false});
         files.push_back({paths.stub, std::move(python.value().stub), false});
         files.push_back({paths.py_typed, "", false});
+        if (options.torch_tests) {
+            Outcome<std::string> tests = emit_torch_test(plan, python.value().functions);
+            if (!tests) return tests.errors();
+            files.push_back({paths.torch_test, std::move(tests.value()), false});
+        }
     }
     return files;
 }

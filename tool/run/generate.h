@@ -20,9 +20,10 @@ namespace kf::gen {
 struct OutputPaths {
     std::filesystem::path header, source, artifact, python, stub, py_typed, depfile, state, stamp, journal;
     std::filesystem::path device_header;  ///< empty where the spec asks for none
+    std::filesystem::path torch_test;
 
     /// What users asked for.
-    [[nodiscard]] std::vector<std::filesystem::path> outputs(bool with_python) const;
+    [[nodiscard]] std::vector<std::filesystem::path> outputs(const Options& options) const;
     /// Returns all paths that any run may write.
     [[nodiscard]] std::vector<std::filesystem::path> all() const;
 };

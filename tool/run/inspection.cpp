@@ -12,7 +12,7 @@
 #include "core/artifact.h"
 #include "core/join.h"
 #include "core/sha256.h"
-#include "run/overload.h"
+#include "emit/overload.h"
 
 namespace kf::gen {
 

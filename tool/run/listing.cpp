@@ -6,23 +6,15 @@
 #include <map>
 
 #include "emit/device_header.h"
+#include "emit/overload.h"
 #include "emit/text.h"
 #include "kernels/reach.h"
-#include "run/overload.h"
 #include "run/session.h"
 #include "support/support_modules.h"
 
 namespace kf::gen {
 
 namespace {
-
-std::string overload_of(const PlannedCall& call) {
-    manifest::Call host;
-    host.rank = call.rank;
-    for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
-    for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
-    return overload_text(host);
-}
 
 /// Tells whether it is clear why a probe doesn't compile: its kernels won't either.
 bool has_known_reason(const Diagnostic& failure) {
@@ -59,7 +51,7 @@ std::string listing(const Plan& plan, const KernelSet& kernels) {
         const PlannedFunction& function = plan.functions[f];
         text += function.name + "\n";
         for (std::size_t c = 0; c < function.calls.size(); ++c) {
-            text += "  " + overload_of(function.calls[c]) + "\n";
+            text += "  " + overload_text(function.calls[c]) + "\n";
             const CallKernels& call = kernels.calls[f][c];
             for (const manifest::Pass& pass : call.all()) {
                 for (const auto& [variant, index] : pass.kernels()) add_kernel(index);

@@ -37,8 +37,7 @@ std::vector<std::filesystem::path> named_inputs(const Spec& spec, const Options&
 Diagnostics conflicts(const OutputPaths& paths, const Options& options,
                       const std::vector<std::filesystem::path>& read) {
     std::vector<WrittenFile> written;
-    for (const std::filesystem::path& path : paths.outputs(options.python))
-        written.push_back({path, "an output"});
+    for (const std::filesystem::path& path : paths.outputs(options)) written.push_back({path, "an output"});
     written.push_back({paths.state, "the record of the run"});
     written.push_back({paths.depfile, options.depfile.empty() ? "the depfile" : "--depfile"});
     if (!options.stamp.empty()) written.push_back({options.stamp, "--stamp"});

@@ -54,7 +54,7 @@ TEST(CommandLine, ReadsEveryOption) {
     expected.namespace_name = "app::kernels";
     expected.include_directories = {"a", "b", "c d"};
     expected.defines = {{"A", "1"}, {"B", "x=y"}, {"C", ""}};
-    expected.no_embed = expected.python = expected.dry_run = expected.werror = true;
+    expected.no_embed = expected.python = expected.torch_tests = expected.dry_run = expected.werror = true;
     expected.jobs = 3;
     expected.verbosity = Verbosity::verbose;
     expected.error_format = ErrorFormat::json;
@@ -89,6 +89,7 @@ TEST(CommandLine, ReadsEveryOption) {
                        "dir/m.kf.json",
                        "--no-embed",
                        "--python",
+                       "--torch-tests",
                        "-n",
                        "--jobs",
                        "3",
@@ -99,6 +100,11 @@ TEST(CommandLine, ReadsEveryOption) {
               expected);
     EXPECT_EQ(options({"check", "-q", "m"}).verbosity, Verbosity::quiet);
     EXPECT_EQ(options({"-v", "check", "m"}).verbosity, Verbosity::verbose);
+}
+
+TEST(CommandLine, TorchTestsBringThePythonModule) {
+    EXPECT_TRUE(options({"generate", "m", "-o", "out", "--torch-tests"}).python);
+    EXPECT_FALSE(options({"generate", "m", "-o", "out", "--python"}).torch_tests);
 }
 
 TEST(CommandLine, TakesTheCacheFromTheEnvironment) {
@@ -125,7 +131,7 @@ TEST(CommandLine, PrintsVersionAndHelp) {
 
 TEST(CommandLine, HelpFitsAScreenAndNamesEveryOption) {
     const std::string help = parse({"--help"}).text;
-    EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 25);
+    EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 26);
     std::istringstream lines(help);
     for (std::string line; std::getline(lines, line);) {
         EXPECT_LE(line.size(), 90U) << line;
@@ -136,7 +142,7 @@ TEST(CommandLine, HelpFitsAScreenAndNamesEveryOption) {
                                "--backend", "--namespace",    "-I",          "--include-directory",
                                "-D",        "--define",       "--cache-dir", "-j, --jobs",
                                "-v",        "--verbose",      "-q",          "--quiet",
-                               "--werror",  "--error-format", "@FILE"}) {
+                               "--werror",  "--error-format", "@FILE",       "--torch-tests"}) {
         EXPECT_THAT(help, HasSubstr(option));
     }
 }
@@ -238,6 +244,7 @@ TEST(OutputOptions, TellApartWhatShapesTheOutputs) {
     };
     const auto plain = of({});
     for (const auto& more : std::vector<std::vector<std::string>>{{"--python"},
+                                                                  {"--torch-tests"},
                                                                   {"--no-embed"},
                                                                   {"--backend", "cuda"},
                                                                   {"--namespace", "x"},

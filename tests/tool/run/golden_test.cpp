@@ -51,8 +51,8 @@ void forget_hash(std::string& source, const std::string& artifact) {
     source.replace(at, hash.size(), std::string(hash.size(), '0'));
 }
 
-/// What `kfgen generate NAME.kf.json --python --no-embed` writes, by file name, and the text of the kernels
-/// in its artifact, which no file holds.
+/// What `kfgen generate NAME.kf.json --torch-tests --no-embed` writes, by file name, and the text of the
+/// kernels in its artifact, which no file holds.
 struct Written {
     std::map<std::string, std::string> files;
     manifest::Manifest manifest;
@@ -61,7 +61,7 @@ struct Written {
 void generate(const std::string& name, Written& written) {
     DiskFileSystem disk;
     const CommandLine line = parse_command_line({"generate", (goldens / name / (name + ".kf.json")).string(),
-                                                 "-o", "out", "--python", "--no-embed", "--werror"},
+                                                 "-o", "out", "--torch-tests", "--no-embed", "--werror"},
                                                 disk, "");
     ASSERT_FALSE(line.done) << line.text;
     const Outcome<Spec> spec = load_spec(line.options, disk);

@@ -1,5 +1,5 @@
 // How commands print one overload of a function.
-#include "run/overload.h"
+#include "emit/overload.h"
 
 #include "core/items.h"
 #include "core/kinds/questions.h"
@@ -48,6 +48,14 @@ std::string overload_text(const manifest::Call& call) {
     for (const manifest::ParameterTree& parameter : call.parameters)
         add(parameter.name, manifest::role_of(call, parameter), parameter_text(call, parameter));
     return text + ")" + result + ", rank " + std::to_string(call.rank);
+}
+
+std::string overload_text(const PlannedCall& call) {
+    manifest::Call host;
+    host.rank = call.rank;
+    for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
+    for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
+    return overload_text(host);
 }
 
 }  // namespace kf::gen

@@ -1,5 +1,5 @@
 // How kfgen list and inspect print overloads.
-#include "run/overload.h"
+#include "emit/overload.h"
 
 #include <gtest/gtest.h>
 

@@ -4,10 +4,12 @@
 #include <string>
 
 #include "core/manifest.h"
+#include "plan/plan.h"
 
 namespace kf::gen {
 
 /// "(a: value<float>, out x: tensor<float>[2]) -> tensor<Ray>[1], rank 2": kinds as a spec spells them.
 std::string overload_text(const manifest::Call& call);
+std::string overload_text(const PlannedCall& call);
 
 }  // namespace kf::gen
