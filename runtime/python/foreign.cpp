@@ -119,18 +119,6 @@ py::object capsule_of(const std::shared_ptr<void>& owner) {
     return capsule;
 }
 
-struct Failure {
-    std::string kind;
-    std::string message;
-};
-
-void note_failure(void* failure, const char* kind, const char* message) {
-    try {
-        *static_cast<Failure*>(failure) = {kind != nullptr ? kind : "", message != nullptr ? message : ""};
-    } catch (...) {  // no memory for words
-    }
-}
-
 }  // namespace
 
 dlpack::DataType dlpack_type(ScalarType scalar) {
@@ -229,33 +217,6 @@ void* current_stream(const dlpack::ExchangeApi& api, int ordinal) {
     void* stream = nullptr;
     if (api.current_work_stream(dlpack::cuda, ordinal, &stream) != 0) throw py::error_already_set();
     return stream;
-}
-
-py::object make_foreign(const dlpack::ExchangeApi& api, ForeignMemoryKind kind, int ordinal,
-                        ScalarType scalar, const Dims& shape, ForeignTensor& tensor) {
-    Dims extents = shape;
-    dlpack::Tensor prototype{nullptr,
-                             {kind == ForeignMemoryKind::cuda ? dlpack::cuda : dlpack::cpu, ordinal},
-                             static_cast<std::int32_t>(shape.size()),
-                             dlpack_type(scalar),
-                             &extents[0],
-                             nullptr,
-                             0};
-    dlpack::ManagedTensorVersioned* made = nullptr;
-    Failure failure;
-    if (api.managed_tensor_allocator(&prototype, &made, &failure, &note_failure) != 0) {
-        if (PyErr_Occurred() != nullptr) throw py::error_already_set();
-        tensor = {0, kind, ordinal, scalar, false, shape, {}, {}, {}};
-        throw DeviceError(ErrorCode::out_of_memory,
-                          "no memory for " + describe(tensor) + ": " + failure.message);
-    }
-    take_tensor(made->tensor, tensor, nullptr);
-    tensor.read_only = false;
-    tensor.owner = nullptr;
-    tensor.stream.reset();
-    void* object = nullptr;
-    if (api.managed_tensor_to_py_object_no_sync(made, &object) != 0) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
 }
 
 bool is_negated(PyObject* value) {

@@ -91,11 +91,6 @@ py::array as_array(const ForeignTensor& tensor, py::handle base = {});
 /// Returns the library's current stream on a CUDA device.
 void* current_stream(const dlpack::ExchangeApi& api, int ordinal);
 
-/// Makes a tensor by the library's own allocator, elements undefined, with what it reads as in `tensor`
-/// (without an owner). Throws what the library reports.
-py::object make_foreign(const dlpack::ExchangeApi& api, ForeignMemoryKind kind, int ordinal,
-                        ScalarType scalar, const Dims& shape, ForeignTensor& tensor);
-
 /// Sees CUDA memory as a tensor of `context`'s device, which must be the one that it is on. What comes later
 /// on any stream is ordered after `stream`'s work so far; where there is no stream, only what runs on the
 /// device's own stream or comes after it in the caller's order is safe. The owner is let go when no command

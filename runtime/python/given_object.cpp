@@ -8,6 +8,7 @@
 #include "core/roles.h"
 #include "python/arrays.h"
 #include "python/errors.h"
+#include "python/foreign.h"
 #include "python/scalars.h"
 #include "python/struct_fields.h"
 #include "python/tensor.h"
@@ -39,6 +40,11 @@ bool is_of_object(const manifest::Call& call, const manifest::Argument& argument
     return manifest::is_or_lies_in(argument.name, "this") &&
            std::ranges::any_of(call.parameters,
                                [](const ParameterTree& parameter) { return parameter.form != Form::leaf; });
+}
+
+/// How a tensor of another library gets in; empty for what is none.
+std::string way_in(py::handle value) {
+    return is_foreign(value.ptr()) ? ": kf.Tensor.from_dlpack(x) takes it" : "";
 }
 
 }  // namespace
@@ -141,7 +147,7 @@ const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manif
     if (output && written && tensor_ == nullptr && !py::isinstance<py::array>(content_)) {
         return no([&] {
             return "an output is written to a kf.Tensor or a NumPy array, not to " + shown(given_) +
-                   "; out=np.ndarray makes a new array";
+                   (is_foreign(content_.ptr()) ? way_in(content_) : "; out=np.ndarray makes a new array");
         });
     }
     const Read& read = elements();
@@ -152,7 +158,7 @@ const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manif
         }
         return no([&] {
             return "a number, a list, a NumPy array or a kf.Tensor is needed, not " +
-                   shown_with_type(content_);
+                   shown_with_type(content_) + way_in(content_);
         });
     }
     if (written && read.nested && is_of_object(call, argument)) {

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from arrays import DTYPES, SIZES, Array, numbers
 from dlpack_by_hand import Producer
+from loader import Loader
 from refusals import refusal
 
 every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -208,6 +209,20 @@ def test_what_is_no_tensor() -> None:
         kf.Tensor.from_dlpack(Unlike(BufferError("no way")))
     with pytest.raises(TypeError, match="copy"):
         kf.Tensor.from_dlpack(np.zeros(3), copy="no")  # type: ignore[arg-type]
+
+
+def test_calls_say_what_takes_it(generated: Loader) -> None:
+    gradients = generated("gradients")
+    x, y = Producer(np.arange(3, dtype=np.float32)), Producer(np.zeros(3, np.float32))
+    hint = ": kf.Tensor.from_dlpack(x) takes it"
+    message = refusal(kf.ArgumentTypeError, lambda: gradients.polynomial(2, 8, -1, x))
+    assert "argument 'x': a number, a list, a NumPy array or a kf.Tensor is needed, not" in message
+    assert message.endswith(hint)
+    message = refusal(kf.ArgumentTypeError, lambda: gradients.polynomial(2, 8, -1, x.array, out=y))
+    assert "an output is written to a kf.Tensor or a NumPy array, not to" in message
+    assert message.endswith(hint)
+    result = gradients.polynomial(2, 8, -1, kf.Tensor.from_dlpack(x))
+    np.testing.assert_array_equal(np.from_dlpack(result), 2 * x.array**2 + 8 * x.array - 1)
 
 
 def test_copy_and_device(device: kf.Device) -> None:
