@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/describe.h"
+#include "core/kinds/questions.h"
 #include "python/arrays.h"
 #include "python/buffer.h"
 #include "python/errors.h"
@@ -21,7 +22,8 @@ bool has_derivative(const CallItems& items, std::size_t i) {
     const auto count = static_cast<std::size_t>(item.structure != nullptr ? item.structure->leaves : 1);
     return std::ranges::any_of(
         std::span(items.call().arguments).subspan(item.leaf, count), [&](const manifest::Argument& leaf) {
-            return items.is_output(i) ? leaf.differentiable : leaf.gradient != manifest::Gradient::never;
+            const bool is_written = items.is_output(i) || manifest::writes_elements(leaf);
+            return is_written ? leaf.differentiable : leaf.gradient != manifest::Gradient::never;
         });
 }
 

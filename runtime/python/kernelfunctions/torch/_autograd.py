@@ -169,7 +169,8 @@ class Tangents(torch.autograd.Function):
                 f'{plan.name}: it has no forward derivative; say "forward_diff": true in the call spec'
             )
         if not _functorch_is_active():
-            return Tangents.forward(plan, more, len(values), *values, *tangents)
+            with torch.no_grad(), torch.autograd.forward_ad._set_fwd_grad_enabled(False):
+                return Tangents.forward(plan, more, len(values), *values, *tangents)
         return Tangents.apply(plan, more, len(values), *values, *tangents)
 
     @staticmethod

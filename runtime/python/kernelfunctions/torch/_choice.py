@@ -30,6 +30,10 @@ class MisfitError(Exception):
         self.kind = kind
 
 
+#: One step into an argument: an element's number, or a field's name and the attribute that holds it.
+Step = int | tuple[str, str]
+
+
 class TensorKind:
     """A tensor of which no more is known than its dtype and how many dimensions it has."""
 
@@ -55,7 +59,7 @@ class Slot:
     leaf: Leaf | None
     #: Which parameter it belongs to, and the way from there: field names, and numbers in arrays.
     owner: int
-    path: tuple[str | int, ...]
+    path: tuple[Step, ...]
     #: As messages have it: "ray.origin".
     name: str
 
@@ -77,13 +81,13 @@ def _add_slots(
     call: Call,
     parameter: Parameter,
     owner: int,
-    path: tuple[str | int, ...],
+    path: tuple[Step, ...],
     name: str,
     found: list[Slot],
 ) -> None:
     if parameter.form == "fields":
         for number, field in enumerate(parameter.fields):
-            step: str | int = number if parameter.is_array else field.keyword
+            step: Step = number if parameter.is_array else (field.name, field.keyword)
             label = f"{name}[{number}]" if parameter.is_array else f"{name}.{field.name}"
             _add_slots(call, field, owner, (*path, step), label, found)
         return
@@ -93,17 +97,20 @@ def _add_slots(
     found.append(Slot(parameter, leaf, owner, path, name))
 
 
-def field_of(value: Any, step: str | int, name: str) -> Any:
+def field_of(value: Any, step: Step, name: str) -> Any:
     """Returns a field of a struct: a dict's entry, an attribute, an element of a list."""
     if isinstance(step, int):
         return value[step]
+    field, attribute = step
     if isinstance(value, Mapping):
-        if step in value:
-            return value[step]
-        raise MisfitError(name, f"expected a field '{step}', found {', '.join(map(str, value)) or 'none'}")
-    if hasattr(value, step):
-        return getattr(value, step)
-    raise MisfitError(name, f"expected a struct with the field '{step}', found {type(value).__name__}")
+        if field in value:
+            return value[field]
+        if attribute in value:
+            return value[attribute]
+        raise MisfitError(name, f"expected a field '{field}', found {', '.join(map(str, value)) or 'none'}")
+    if hasattr(value, attribute):
+        return getattr(value, attribute)
+    raise MisfitError(name, f"expected a struct with the field '{field}', found {type(value).__name__}")
 
 
 def bind(call: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -143,7 +150,8 @@ def _check_fields(parameter: Parameter, value: Any, name: str) -> None:
         return
     if not isinstance(value, Mapping):
         return
-    known = {field.name: field for field in parameter.fields}
+    known = {field.keyword: field for field in parameter.fields}
+    known |= {field.name: field for field in parameter.fields}
     for key, one in value.items():
         if key == "_type":
             continue
@@ -188,12 +196,13 @@ def _check_numbers(parameter: Parameter, value: Any, name: str) -> None:
     if parameter.extents or not parameter.fields:
         return
     if isinstance(value, Mapping):
-        unknown = [one for one in value if one != "_type" and one not in [f.name for f in parameter.fields]]
+        known = {one for field in parameter.fields for one in (field.name, field.keyword)}
+        unknown = [one for one in value if one != "_type" and one not in known]
         if unknown:
             raise MisfitError(name, f"{parameter.type} has no field '{unknown[0]}'")
     for field in parameter.fields:
         label = f"{name}.{field.name}"
-        found = field_of(value, field.keyword, label)
+        found = field_of(value, (field.name, field.keyword), label)
         if isinstance(found, (torch.Tensor, TensorKind)):
             raise MisfitError(label, f"expected {parameter.type} by value, found a tensor in it")
         _check_numbers(field, found, label)

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from kernelfunctions import _kf
-from kernelfunctions.torch import _host
+from kernelfunctions._kf import with_gradients
 from kernelfunctions.torch._choice import Slot
 from kernelfunctions.torch._description import Leaf
 from kernelfunctions.torch._plan import Plan, number_of
@@ -46,7 +46,9 @@ class GradientPass:
                 place += 1
                 items.append(self._input(place, slot))
         args, named = self.plan.backward_arguments(items)
-        _host.call(backward, args, {**named, **self.more} if self.more else named)
+        if self.more:
+            named = {**named, **self.more}
+        backward(*args, **named)
         for place, number in self._numbers:
             value = self.values[place]
             self.found[place] = torch.tensor(number.grad, dtype=value.dtype, device=value.device)
@@ -68,7 +70,7 @@ class GradientPass:
             like = next(one for one in self.flows if one is not None)
             flow = like.new_zeros((), dtype=leaf.dtype).expand(made_shape(leaf, self.shape()))
         if leaf.passing != "value":
-            return _host.with_gradients(flow, flow)
+            return with_gradients(flow, flow)
         given = _kf.differentiable(flow.tolist())
         given.grad = flow.tolist()
         return given
@@ -86,14 +88,16 @@ class GradientPass:
                 number = _kf.differentiable(number)
                 self._numbers.append((place, number))
             return number
+        if not _has_gradients(leaf):
+            return value.detach() if value.requires_grad else value
         flow = None
-        if place in plan.mutated:
+        if place in plan.mutated and leaf.differentiable:
             flow = self.flows[plan.mutated.index(place)]
-            if flow is None and leaf.differentiable:
+            if flow is None:
                 flow = torch.zeros_like(value)
         if needed:
             self.found[place] = self._room(place, value, leaf)
-        return _host.with_gradients(value, flow, self.found[place])
+        return with_gradients(value, flow, self.found[place])
 
     def _room(self, place: int, value: torch.Tensor, leaf: Leaf) -> torch.Tensor:
         """Returns where the gradient of a value goes."""
@@ -107,6 +111,11 @@ class GradientPass:
         if self._shape is None:
             self._shape = self.plan.shape(self.values, self.more)
         return self._shape
+
+
+def _has_gradients(leaf: Leaf) -> bool:
+    """Whether a backward pass takes gradients for it: bare tensors that require some are leaves there."""
+    return leaf.differentiable and (leaf.is_mutated or leaf.gradient != "never")
 
 
 def _gathered(pushed: torch.Tensor, leaf: Leaf, value: torch.Tensor) -> torch.Tensor:

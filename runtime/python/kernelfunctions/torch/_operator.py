@@ -6,9 +6,8 @@ from typing import Any
 import torch
 
 from kernelfunctions import _kf
-from kernelfunctions.torch import _host
 from kernelfunctions.torch._traced import number_of_state, traced_call
-from kernelfunctions.torch._watched import is_watched, register_calls, state_of, watched_call
+from kernelfunctions.torch._watched import register_calls, state_of
 
 
 class Operator:
@@ -29,9 +28,7 @@ class Operator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
             return traced_call(self.number, (*self.before, *args), kwargs)
-        if not is_watched((*self.before, *args), kwargs):
-            return _host.call(self.function, (*self.before, *args), kwargs)
-        return watched_call(self.function, (*self.before, *args), kwargs)
+        return self.function(*self.before, *args, **kwargs)
 
     def bound(self, this: Any) -> "Operator":
         """A method's operator for one object."""

@@ -6,8 +6,16 @@ from typing import Any, NoReturn
 import torch
 
 from kernelfunctions import _kf
-from kernelfunctions.torch import _host
-from kernelfunctions.torch._choice import MisfitError, Slot, TensorKind, bind, cost_of, slots_of, values_of
+from kernelfunctions.torch._choice import (
+    MisfitError,
+    Slot,
+    Step,
+    TensorKind,
+    bind,
+    cost_of,
+    slots_of,
+    values_of,
+)
 from kernelfunctions.torch._description import Call, Description, Leaf, Parameter
 from kernelfunctions.torch._shapes import call_shape
 
@@ -33,7 +41,7 @@ class Output:
     __slots__ = ("differentiable", "leaf", "path", "returned", "value")
 
     def __init__(
-        self, leaf: Leaf, value: int | None, returned: int, path: tuple[str | int, ...], differentiable: bool
+        self, leaf: Leaf, value: int | None, returned: int, path: tuple[Step, ...], differentiable: bool
     ) -> None:
         self.leaf = leaf
         #: Of one that was changed, its number among the values.
@@ -44,12 +52,12 @@ class Output:
         self.differentiable = differentiable
 
 
-def _leaf_paths(call: Call, parameter: Parameter, path: tuple[str | int, ...]) -> list[tuple[Leaf, Any]]:
+def _leaf_paths(call: Call, parameter: Parameter, path: tuple[Step, ...]) -> list[tuple[Leaf, Any]]:
     if parameter.form != "fields":
         return [(call.leaves[parameter.leaf], path)] if parameter.form == "leaf" else []
     found: list[tuple[Leaf, Any]] = []
     for number, field in enumerate(parameter.fields):
-        step: str | int = number if parameter.is_array else field.keyword
+        step: Step = number if parameter.is_array else (field.name, field.keyword)
         found += _leaf_paths(call, field, (*path, step))
     return found
 
@@ -60,7 +68,7 @@ def nest(parameter: Parameter, items: Any) -> Any:
         return next(items)
     if parameter.is_array:
         return [nest(field, items) for field in parameter.fields]
-    return {field.keyword: nest(field, items) for field in parameter.fields if not field.is_hidden}
+    return {field.name: nest(field, items) for field in parameter.fields if not field.is_hidden}
 
 
 class Plan:
@@ -170,7 +178,7 @@ class Plan:
         args, named = self.arguments(values)
         if cell.more:
             named = {**named, **cell.more}
-        raw = cell.raw = _host.call(self.function, args, named)
+        raw = cell.raw = self.function(*args, **named)
         outputs: list[torch.Tensor] = []
         for output in self.outputs:
             if output.value is not None:
@@ -215,11 +223,7 @@ class Plan:
             owner = items[output.returned]
             for step in output.path[:-1]:
                 owner = _step(owner, step)
-            last: Any = output.path[-1]
-            if isinstance(owner, list | dict):
-                owner[last] = tensor
-            else:
-                setattr(owner, last, tensor)
+            _put(owner, output.path[-1], tensor)
         return items[0] if returned == 1 else type(cell.raw)(*items)
 
     # Forward derivatives.
@@ -250,7 +254,8 @@ class Plan:
                 named[parameter.keyword] = tangent
         args, keywords = self.arguments(values)
         keywords = {**keywords, **(more or {}), "tangents": named}
-        _, raw = _host.call(self.function.jvp, args, keywords)
+        jvp: Any = self.function.jvp
+        _, raw = jvp(*args, **keywords)
         found: list[Any] = []
         for output in self.outputs:
             if output.value is not None and output.returned < 0:
@@ -320,9 +325,20 @@ def extents_of(leaf: Leaf, value: Any) -> Any:
     return torch.tensor(value).shape if leaf.is_memory else None
 
 
-def _step(owner: Any, step: Any) -> Any:
+def _step(owner: Any, step: Step) -> Any:
     """Returns a field of a result: an object of a generated class, a dict, a list."""
-    return owner[step] if isinstance(owner, list | dict) else getattr(owner, str(step))
+    if isinstance(step, int):
+        return owner[step]
+    return owner[step[0]] if isinstance(owner, dict) else getattr(owner, step[1])
+
+
+def _put(owner: Any, step: Step, value: Any) -> None:
+    if isinstance(step, int):
+        owner[step] = value
+    elif isinstance(owner, dict):
+        owner[step[0]] = value
+    else:
+        setattr(owner, step[1], value)
 
 
 def _present(tangent: Any) -> Any:

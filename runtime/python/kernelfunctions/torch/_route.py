@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kernelfunctions.torch._choice import Slot
+from kernelfunctions.torch._choice import Slot, Step
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._library import CallOperator
@@ -11,7 +11,7 @@ from kernelfunctions.torch._signature import GENERATORS
 
 #: One argument of an operator: where its value lies (a place, or a keyword), the way from there, and what is
 #: done with it.
-Step = tuple[Any, tuple[str | int, ...], str, Any]
+Taking = tuple[Any, tuple[Step, ...], str, Any]
 
 
 #: Those that results come in, by number: torch.compile takes them from here.
@@ -38,7 +38,7 @@ class Route:
         self.is_mutating = entry.is_mutating
         self.made = len(entry.signature.made)
         sources = _sources(call, len(args), kwargs)
-        steps: list[Step] = []
+        steps: list[Taking] = []
         for slot in entry.signature.inputs:
             steps += _steps(call, slot, sources[slot.owner])
         self.steps = tuple(steps)
@@ -69,24 +69,26 @@ def _sources(call: Call, count: int, kwargs: dict[str, Any]) -> list[Any]:
     return sources
 
 
-def _steps(call: Call, slot: Slot, source: Any) -> list[Step]:
+def _steps(call: Call, slot: Slot, source: Any) -> list[Taking]:
     leaf = slot.leaf
     if leaf is None:
         return _struct_steps(call, slot.parameter, source, slot.path)
     if leaf.passing == "generator":
-        return [(source, (*slot.path, name), "number", None) for name, _ in GENERATORS[leaf.generator]]
+        return [
+            (source, (*slot.path, (name, name)), "number", None) for name, _ in GENERATORS[leaf.generator]
+        ]
     if leaf.is_memory:
         return [(source, slot.path, "cast" if leaf.passing == "tensor" else "number", leaf.dtype)]
     return [(source, slot.path, "flat" if leaf.extents else "number", leaf.extents)]
 
 
-def _struct_steps(call: Call, parameter: Parameter, source: Any, path: tuple[str | int, ...]) -> list[Step]:
+def _struct_steps(call: Call, parameter: Parameter, source: Any, path: tuple[Step, ...]) -> list[Taking]:
     if not parameter.fields:
         leaf = call.leaves[parameter.leaf]
         return [(source, path, "flat" if leaf.extents else "number", leaf.extents)]
-    steps: list[Step] = []
+    steps: list[Taking] = []
     for field in parameter.fields:
-        steps += _struct_steps(call, field, source, (*path, field.keyword))
+        steps += _struct_steps(call, field, source, (*path, (field.name, field.keyword)))
     return steps
 
 
@@ -115,6 +117,7 @@ def _result(parameter: Parameter) -> tuple[Any, ...]:
     fields = tuple(_result(field) for field in parameter.fields)
     if parameter.is_array:
         return ("list", None, fields)
-    names = tuple(field.keyword for field in parameter.fields)
+    made = parameter.made_as is not None
+    names = tuple(field.keyword if made else field.name for field in parameter.fields)
     made_as = -1 if parameter.made_as is None else number_of_class(parameter.made_as)
     return ("struct", (made_as, names), fields)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from kernelfunctions import _kf
-from kernelfunctions.torch._choice import MisfitError, Slot, slots_of
+from kernelfunctions.torch._choice import MisfitError, Slot, field_of, slots_of
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 
 
@@ -204,13 +204,13 @@ def _numbers_of(call: Call, parameter: Parameter, value: Any) -> Iterator[Any]:
         leaf = call.leaves[parameter.leaf]
         yield flat(value, leaf.extents) if leaf.extents else value
     for field in parameter.fields:
-        owned = value[field.keyword] if isinstance(value, dict) else getattr(value, field.keyword)
+        owned = field_of(value, (field.name, field.keyword), field.name)
         yield from _numbers_of(call, field, owned)
 
 
 def _struct_of(call: Call, parameter: Parameter, left: Iterator[Any]) -> Any:
     if parameter.fields:
-        return {field.keyword: _struct_of(call, field, left) for field in parameter.fields}
+        return {field.name: _struct_of(call, field, left) for field in parameter.fields}
     leaf = call.leaves[parameter.leaf]
     return _shaped(list(next(left)), leaf.extents) if leaf.extents else next(left)
 

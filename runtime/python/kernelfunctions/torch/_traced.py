@@ -9,7 +9,7 @@ import torch
 from kernelfunctions.torch._choice import MisfitError, TensorKind
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._plan import choose
-from kernelfunctions.torch._route import Route, Step, classes
+from kernelfunctions.torch._route import Route, Taking, classes
 from kernelfunctions.torch._signature import flat
 
 if TYPE_CHECKING:
@@ -126,13 +126,17 @@ def _at(source: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     return kwargs[source] if isinstance(source, str) else args[source]
 
 
-def _taken(step: Step, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _taken(step: Taking, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Returns one argument of the operator."""
     source, path, what, detail = step
     value = _at(source, args, kwargs)
-    name: Any
-    for name in path:
-        value = value[name] if isinstance(value, (dict, list, tuple)) else getattr(value, name)
+    for one in path:
+        if isinstance(one, int):
+            value = value[one]
+        elif isinstance(value, dict):
+            value = value[one[0] if one[0] in value else one[1]]
+        else:
+            value = getattr(value, one[1])
     if what == "cast" and value.dtype != detail:
         return value.to(detail)  # as autocast says
     return flat(value, detail) if what == "flat" else value

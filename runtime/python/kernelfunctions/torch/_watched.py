@@ -129,23 +129,6 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
         yield from _tensors([getattr(value, name) for name in names])
 
 
-def is_watched(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether something watches a call with these arguments."""
-    tensors = list(_tensors([*args, *kwargs.values()]))
-    if not tensors:
-        return False
-    if _functorch_is_active() or _dispatch_modes() > 0:
-        return True
-    if any(type(one) not in (_Tensor, _Parameter) for one in tensors):
-        return True
-    if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
-        return True
-    is_dual = torch.autograd.forward_ad.unpack_dual
-    return torch.autograd.forward_ad._current_level >= 0 and any(
-        is_dual(one).tangent is not None for one in tensors
-    )
-
-
 def _is_traced(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Whether some argument is of a class that takes operators into its own hands."""
     found = False
