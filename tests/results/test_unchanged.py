@@ -168,7 +168,12 @@ def test_files_depend_on_the_extension_or_the_tool_or_on_all(
 ) -> None:
     build = tmp_path / "build" / "release"
     monkeypatch.setenv("KF_BUILD_DIR", str(build))
-    files = ["tests/python/test_a.py", "tests/tool/test_b.py", "tests/docs/test_c.py"]
+    files = [
+        "tests/python/test_a.py",
+        "tests/torch/test_d.py",
+        "tests/tool/test_b.py",
+        "tests/docs/test_c.py",
+    ]
     listed = tmp_path / "release.pytest.txt"
     listed.write_text("".join(f"{file}::test_one[x::y]\n" for file in files))
     for name in ("python/_kf.so", "tool/kfgen"):
@@ -186,5 +191,5 @@ def test_files_depend_on_the_extension_or_the_tool_or_on_all(
         after = unchanged.pytest_keys(listed)
         return [file for file in files if before[file] != after[file]]
 
-    assert changed("tool/kfgen") == files[1:]
-    assert changed("python/_kf.so") == [files[0], files[2]]
+    assert changed("tool/kfgen") == files[2:]
+    assert changed("python/_kf.so") == [files[0], files[1], files[3]]

@@ -146,9 +146,9 @@ def pytest_keys(listed: Path) -> dict[str, str]:
         texts = [listed.stem, *common_lines()]
         if not file.startswith("tests/tool/"):
             texts += lines_of(files_in(build / "python"))
-        if not file.startswith("tests/python/"):
+        if not file.startswith(("tests/python/", "tests/torch/")):
             texts += lines_of(tool_programs(build, ROOT / "build" / "release"))
-        if not file.startswith(("tests/python/", "tests/tool/")):
+        if not file.startswith(("tests/python/", "tests/torch/", "tests/tool/")):
             texts += source_lines()
         keys[file] = key_of(file, texts)
     return keys
