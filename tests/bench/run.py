@@ -4,6 +4,7 @@ usage: run.py --build FOLDER --out FILE [--python PATH]...
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -128,6 +129,14 @@ def peers(calls: dict[str, Any], backends: list[str], env: dict[str, str]) -> di
     return results
 
 
+def pytorch(env: dict[str, str]) -> dict[str, Any]:
+    """Calls with PyTorch's tensors, in one process with SlangPy's and PyTorch's own."""
+    if importlib.util.find_spec("torch") is None:
+        return {"skipped": "no PyTorch"}
+    found: dict[str, Any] = run([sys.executable, str(HERE / "pytorch.py")], env)
+    return found
+
+
 def more(calls: dict[str, Any]) -> dict[str, Any]:
     """What other forms of a call take more than the polynomial's with its output given, in us."""
     forms = ("forward.keywords", "forward.tensors", "forward.recorded", "forward.returned", "backward")
@@ -177,6 +186,10 @@ def main() -> None:
     if gpus:
         backends = sorted({device["id"].partition(":")[0] for device in gpus})
         result["slangpy"] = peers(result["python_calls"], backends, plain)
+        cuda_ids = [device["id"] for device in gpus if device["id"].startswith("cuda")]
+        result["pytorch"] = {
+            name: pytorch(environment(options.build, options.python, name)) for name in cuda_ids[:1]
+        }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, indent=2) + "\n")
     print(json.dumps(result, indent=2))
