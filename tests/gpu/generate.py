@@ -67,7 +67,8 @@ def generate(kfgen: Path, architecture: str, target: Path, spec: Path) -> None:
     derived = derived_spec(spec, architecture, folder)
     cache = os.environ.get("KFGEN_CACHE_DIR") or target / ".cache"
     found = ["-I", source_folder(spec)]
-    command = [kfgen, "generate", derived, *found, "--python", "--quiet", "--cache-dir", cache, "-o"]
+    written = ["--python", "--torch-tests"]
+    command = [kfgen, "generate", derived, *found, *written, "--quiet", "--cache-dir", cache, "-o"]
     apart = folder / "no_embed"
     for arguments in ([folder], [apart, "--no-embed"]):
         subprocess.run([str(part) for part in [*command, *arguments]], check=True)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds here what it needs and runs the whole suite on every GPU there is, on CUDA and on Vulkan: the C++
-# tests, the Python tests, the samples, compute-sanitizer over forward and backward, the benchmarks. Prints
-# what passed, failed and was skipped, by name. Needs what tests/gpu/prepare.sh made, a C++ compiler, CMake,
+# tests, the Python tests, the samples, PyTorch's tests, compute-sanitizer over forward and backward, the benchmarks.
+# Prints what passed, failed and was skipped, by name. Needs what tests/gpu/prepare.sh made, a C++ compiler, CMake,
 # Ninja, and a Python with NumPy, pybind11 and pytest; nvcc and compute-sanitizer are used where they are.
 #
-# usage: tests/gpu/run.sh [build|tests|sanitizers|bench]...     (all of them without arguments)
+# usage: tests/gpu/run.sh [build|tests|torch|torch2|sanitizers|bench]...     (all of them without arguments)
+# torch runs PyTorch's tests on the first GPU; torch2 what takes two GPUs or more.
 # PYTHON: the interpreter (python3). KF_GPU_FOLDER: what prepare.sh made (.gpu). KF_GPU_RESULTS: where logs
 # and results go (build/gpu-results). KF_GPU_LIMIT: seconds after which a step is given up (300). KF_GPU_PRODUCTS: as for
 # prepare.sh.
@@ -15,7 +16,7 @@ results=${KF_GPU_RESULTS:-build/gpu-results}
 build=${KF_GPU_BUILD:-build/gpu-run}
 python=${PYTHON:-python3}
 stages=("$@")
-[ $# -gt 0 ] || stages=(build tests sanitizers bench)
+[ $# -gt 0 ] || stages=(build tests torch torch2 sanitizers bench)
 mkdir -p "$results"
 results=$(realpath "$results")
 export KF_GPU_FOLDER=$folder
@@ -60,6 +61,12 @@ fi
 for entry in "$folder"/carry/slangpy*.tar.xz; do
     if [ -e "$entry" ] && [ ! -d "$folder/site" ]; then
         mkdir -p "$folder/site" && tar -C "$folder/site" -xf "$entry"
+    fi
+done
+
+for entry in "$folder"/carry/slangpy_torch*.tar.xz; do
+    if [ -e "$entry" ] && [ ! -d "$folder/slangpy_torch" ]; then
+        tar -C "$folder" -xf "$entry"
     fi
 done
 
@@ -166,6 +173,60 @@ why_no_cuda() {
     KF_DEVICE=cuda "$python" -c 'import kernelfunctions as kf; kf.default_device()' 2>&1 | tail -n 1 | cut -c1-300
 }
 
+# run_torch_tests NAME DEVICE VARIABLE=VALUE...: each file in a process of its own, beside the others.
+run_torch_tests() {
+    local name=$1 device=$2 file step_name
+    shift 2
+    for file in tests/torch/test_*.py; do
+        step_name=torch.$name.$(basename "$file" .py)
+        # Seven processes each would start as many compilers as there are cores.
+        step "$step_name" env KF_TEST_TORCH_DEVICE="$device" OMP_NUM_THREADS=2 TORCHINDUCTOR_COMPILE_THREADS=2 "$@" \
+            "${limit[@]}" "$python" -m pytest -q "$file" -p no:cacheprovider --tb=short --maxfail=50 \
+            --junitxml="$results/$step_name.junit.xml" &
+    done
+}
+
+gpus() { "$python" -c 'import torch; print(torch.cuda.device_count())' 2>/dev/null || echo 0; }
+
+# CUDA's tensors, and the CPU's on the GPU's Vulkan.
+run_torch() {
+    if [ "$(gpus)" = 0 ]; then
+        skip torch "no PyTorch that finds a GPU"
+        return
+    fi
+    run_torch_tests cuda cuda KF_DEVICE=cuda:0
+    [ -z "$(device_ids vulkan)" ] || run_torch_tests vulkan cpu KF_DEVICE=vulkan:0
+    wait
+}
+
+# All tests with tensors on the second GPU while the first is current, and training by as many processes as there are GPUs.
+run_torch2() {
+    local count processes name
+    count=$(gpus)
+    if [ "$count" -lt 2 ]; then
+        skip torch2 "needs 2 GPUs"
+        return
+    fi
+    run_torch_tests second cuda:1 KF_DEVICE=cuda:0
+    wait
+    for processes in 1 2 4 8; do
+        [ "$processes" -le "$count" ] || continue
+        name=torchrun.$processes
+        mkdir -p "$results/$name"
+        step "$name" in_folder "$results/$name" "${limit[@]}" "$python" -m torch.distributed.run --standalone \
+            --nproc-per-node "$processes" "$PWD/samples/neural_texture/neural_texture_torch.py"
+        step "$name.losses" "$python" tests/gpu/same_losses.py "$results"/torchrun.{1,"$processes"}/neural_texture.csv
+    done
+}
+
+# Where samples write; the modules of samples can be imported.
+in_folder() {
+    local path
+    path=$(find "$build/samples" -name '*.generated' -type d -printf '%p:')
+    (cd "$1" && shift && PYTHONPATH=$(absolute "$path")$PYTHONPATH "$@")
+}
+absolute() { sed "s|[^:]*:|$PWD/&|g" <<<"$1"; }
+
 run_sanitizers() {
     local tool sanitizer
     sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
@@ -182,11 +243,20 @@ run_sanitizers() {
             step "$tool.python" env KF_DEVICE=cuda:0 "${limit[@]}" "$sanitizer" --tool $tool --error-exitcode 9 \
                 --target-processes all "$python" -m pytest -q -x -p no:cacheprovider \
                 tests/python/test_matrix.py tests/python/test_backward.py ${KF_GPU_SANITIZED:-}
+            [ $tool = memcheck ] && [ "$(gpus)" != 0 ] || continue
+            # Each tensor of PyTorch's then is an allocation of its own, past whose end nothing lies.
+            step "$tool.torch" env KF_DEVICE=cuda:0 KF_TEST_TORCH_DEVICE=cuda PYTORCH_NO_CUDA_MEMORY_CACHING=1 "${limit[@]}" \
+                "$sanitizer" --tool $tool --error-exitcode 9 "$python" -m pytest -q -x -p no:cacheprovider \
+                tests/torch/test_versions.py -k 'not compiled and not without_the_exchange_api'
         fi
     done
 }
 
 run_bench() {
+    # SlangPy's own package for PyTorch is compiled against the PyTorch that is here.
+    if [ -d "$folder/slangpy_torch" ] && [ "$(gpus)" != 0 ]; then
+        step slangpy_torch env PYTHON="$python" bash "$folder/slangpy_torch/build.sh" "$folder/site"
+    fi
     step bench "${limit[@]}" "$python" tests/bench/run.py --build "$build" --out "$results/bench.json" --python "$folder/site"
 }
 
@@ -195,6 +265,8 @@ for stage in "${stages[@]}"; do
         build)
             step googletest build_googletest && step configure configure && step compile compile || break ;;
         tests) run_tests ;;
+        torch) run_torch ;;
+        torch2) run_torch2 ;;
         sanitizers) run_sanitizers ;;
         bench) run_bench ;;
         *) echo "run.sh: no stage '$stage'" >&2; exit 2 ;;
