@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "core/device_state.h"
 #include "core/host_array.h"
 #include "core/roles.h"
 #include "python/gil.h"
