@@ -8,6 +8,7 @@
 #include "core/describe.h"
 #include "core/device_state.h"
 #include "core/items.h"
+#include "core/kinds/questions.h"
 #include "core/roles.h"
 #include "python/arrays.h"
 #include "python/buffer.h"
@@ -305,7 +306,8 @@ void Call::check_derivative(std::size_t i) const {
     const auto leaves = std::span(call_->arguments).subspan(item(i).leaf, count);
     const bool output = is_output(i);
     if (std::any_of(leaves.begin(), leaves.end(), [&](const manifest::Argument& leaf) {
-            return output ? leaf.differentiable : leaf.gradient != manifest::Gradient::never;
+            return output || manifest::writes_elements(leaf) ? leaf.differentiable
+                                                             : leaf.gradient != manifest::Gradient::never;
         }))
         return;
     refuse(ErrorCode::not_differentiable, where(i),
@@ -361,9 +363,9 @@ bool Call::waits() const {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const Host& host = hosts_[i];
         const bool is_returned = runs_forward(pass_) && is_output(i);
-        if (host.array ? is_written(i) || writes_input(i)
-                       : host.as_array || returns_torch_host(i) ||
-                             (is_returned && manifest::passes_value(leaf(i))))
+        if (host.array
+                ? is_written(i) || writes_input(i)
+                : host.as_array || returns_torch_host(i) || (is_returned && manifest::passes_value(leaf(i))))
             return true;
         if (runs_backward(pass_) && host.differentiable != nullptr && host.tensor == nullptr && !is_output(i))
             return true;

@@ -111,13 +111,21 @@ class WatchedCall(torch.autograd.Function):
             for i, shape in ctx.written.items():
                 leaf = plan.slot(i).leaf
                 values[i] = like.new_empty(shape, dtype=leaf.dtype if leaf is not None else None)
-        if not any(needed and known for needed, known in zip(needs, plan.differentiable, strict=True)):
-            return (None,) * (len(needs) + 2)
+        return WatchedCall.gradients_of(plan, ctx.more, flows, values, needs, 2)
+
+    @staticmethod
+    def gradients_of(
+        plan: Plan, more: Any, flows: Sequence[Any], values: list[Any], needs: Sequence[bool], before: int
+    ) -> tuple[Any, ...]:
+        """Returns gradients of values, behind `before` times None."""
+        nothing = (None,) * before
+        wanted = tuple(needed and known for needed, known in zip(needs, plan.differentiable, strict=True))
+        if not any(wanted):
+            return nothing + (None,) * len(wanted)
         if torch.is_grad_enabled() or _functorch_is_active():
-            wanted = [needed and known for needed, known in zip(needs, plan.differentiable, strict=True)]
-            found = iter(Gradients.apply(plan, ctx.more, tuple(wanted), len(flows), *flows, *values))
-            return (None, None, *(next(found) if needed else None for needed in wanted))
-        return (None, None, *backward_of(plan, GradientPass(plan, values, flows, needs, ctx.more).run))
+            found = iter(Gradients.apply(plan, more, wanted, len(flows), *flows, *values))
+            return (*nothing, *(next(found) if needed else None for needed in wanted))
+        return (*nothing, *backward_of(plan, GradientPass(plan, values, flows, wanted, more).run))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:

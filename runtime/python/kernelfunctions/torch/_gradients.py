@@ -88,7 +88,7 @@ class GradientPass:
                 number = _kf.differentiable(number)
                 self._numbers.append((place, number))
             return number
-        if not _has_gradients(leaf):
+        if not plan.has_gradients[place]:
             return value.detach() if value.requires_grad else value
         flow = None
         if place in plan.mutated and leaf.differentiable:
@@ -111,11 +111,6 @@ class GradientPass:
         if self._shape is None:
             self._shape = self.plan.shape(self.values, self.more)
         return self._shape
-
-
-def _has_gradients(leaf: Leaf) -> bool:
-    """Whether a backward pass takes gradients for it: bare tensors that require some are leaves there."""
-    return leaf.differentiable and (leaf.is_mutated or leaf.gradient != "never")
 
 
 def _gathered(pushed: torch.Tensor, leaf: Leaf, value: torch.Tensor) -> torch.Tensor:

@@ -91,6 +91,7 @@ class Plan:
         self.inputs = tuple(i for i, slot in enumerate(self.slots) if not slot.is_output)
         taken = [values[i] for i in self.inputs]
         slots = [self.slots[i] for i in self.inputs]
+        leaves = [slot.leaf for slot in slots]
         self.tensors = tuple(
             i for i, value in enumerate(taken) if isinstance(value, torch.Tensor | TensorKind)
         )
@@ -127,6 +128,27 @@ class Plan:
             and not self.numbers
         )
         self.backward = function.backward if call.backward else None
+        #: Whether a backward pass takes gradients for each value: bare tensors that require some are leaves.
+        self.has_gradients = tuple(
+            call.backward
+            and (leaf := slot.leaf) is not None
+            and leaf.differentiable
+            and (leaf.is_mutated or leaf.gradient != "never")
+            for slot in slots
+        )
+        self.is_required = tuple(leaf is not None and leaf.gradient == "required" for leaf in leaves)
+        self.is_zeroed = tuple(leaf is not None and not leaf.overwrite for leaf in leaves)
+        #: Values whose gradients may be asked for.
+        self.rooms = tuple(i for i in self.tensors if self.differentiable[i])
+        #: Whether _flat_call.py may make it.
+        self.is_quick = (
+            self.is_simple
+            and self.is_plain
+            and not self.numbers
+            and not self.casts
+            and self.outputs[0].leaf.passing == "tensor"
+            and all(leaf is None or leaf.accumulate != "push" for leaf in leaves)
+        )
 
     slots_of = staticmethod(slots_of)
 

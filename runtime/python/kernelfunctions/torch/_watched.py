@@ -11,6 +11,7 @@ from kernelfunctions.torch._autograd import call_eagerly, call_transformed
 from kernelfunctions.torch._choice import MisfitError, bind, values_of
 from kernelfunctions.torch._description import Call, Description, describe
 from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._flat_call import flat_apply
 from kernelfunctions.torch._library import CallOperator
 from kernelfunctions.torch._plan import RESERVED, Plan, choose
 from kernelfunctions.torch._route import Route
@@ -18,6 +19,7 @@ from kernelfunctions.torch._traced import number_of_state, traced_call
 
 _Parameter = torch.nn.Parameter
 _Tensor = torch.Tensor
+_autocast_is_on = torch._C._is_any_autocast_enabled
 _functorch_is_active = torch._C._are_functorch_transforms_active
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 
@@ -25,12 +27,14 @@ _dispatch_modes = torch._C._len_torch_dispatch_stack
 class State:
     """What is known of a function: its calls, and how those with arguments of certain types go."""
 
-    __slots__ = ("description", "function", "number", "operators", "plans", "routes")
+    __slots__ = ("description", "function", "number", "operators", "plans", "quick", "routes")
 
     def __init__(self, function: _kf.Function) -> None:
         self.function = function
         self.description: Description = describe(function)
         self.plans: dict[Any, Plan] = {}
+        #: Those of them that _flat_call.py makes, by a key that is cheaper.
+        self.quick: dict[Any, Plan] = {}
         #: Operators by the number of their call, and by kinds of arguments.
         self.operators: dict[int, CallOperator] = {}
         self.routes: dict[Any, Route] = {}
@@ -110,7 +114,7 @@ def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autoca
 
 
 def _is_autocast(args: Sequence[Any]) -> bool:
-    if not torch._C._is_any_autocast_enabled():
+    if not _autocast_is_on():
         return False
     device = next((value.device.type for value in args if isinstance(value, _Tensor)), "cpu")
     return bool(torch.is_autocast_enabled(device))
@@ -147,10 +151,43 @@ _disabled = torch._C._disabled_torch_dispatch_impl
 
 def watched_call(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Makes a call that something watches."""
-    state = state_of(function)
+    try:
+        state: State = function.__dict__["_torch_state"]
+    except KeyError:
+        state = state_of(function)
+    if not (kwargs or _autocast_is_on() or _functorch_is_active() or _dispatch_modes() or _is_forward_mode()):
+        plan = state.quick.get(_flat_key(args))
+        if plan is not None:
+            return flat_apply(plan, *args)
+    return _call(state, args, kwargs)
+
+
+def _is_forward_mode() -> bool:
+    return bool(torch.autograd.forward_ad._current_level >= 0)
+
+
+def _flat_key(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What of plain tensors and numbers decides how a call goes."""
+    key: list[Any] = []
+    for value in args:
+        kind = type(value)
+        if kind is _Tensor or kind is _Parameter:
+            key.append(value.dtype)
+            key.append(value.ndim)
+        else:
+            key.append(kind)
+    return tuple(key)
+
+
+_NUMBERS = (float, int, bool)
+
+
+def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _dispatch_modes() > 0 or _is_traced(args, kwargs):
         return traced_call(number_of_state(state), args, kwargs)
     plan = plan_of(state, args, kwargs, _is_autocast(args))
+    if plan.is_quick and not kwargs and all(type(one) in (_Tensor, _Parameter, *_NUMBERS) for one in args):
+        state.quick[_flat_key(args)] = plan
     if not kwargs and plan.is_plain:
         values: Sequence[Any] = args
         more = None
