@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import torch
 from torch._C import _FunctionBase
 
-from kernelfunctions.torch._batching import batched_call, batched_gradients
+from kernelfunctions.torch._batching import batched_call, batched_gradients, batched_tangents
 from kernelfunctions.torch._deterministic import backward_of
 from kernelfunctions.torch._gradients import GradientPass
 from kernelfunctions.torch._plan import Cell, Plan
@@ -52,6 +52,14 @@ def refuse_second(plan: Plan) -> NoReturn:
     )
 
 
+def refuse_tangents(plan: Plan) -> None:
+    """Refuses a function without a forward derivative."""
+    if not plan.description.jvp:
+        raise RuntimeError(
+            f'{plan.name}: it has no forward derivative; say "forward_diff": true in the call spec'
+        )
+
+
 class Gradients(torch.autograd.Function):
     """The backward pass of a call, where something watches that, too."""
 
@@ -74,7 +82,8 @@ class Gradients(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, plan: Plan, more: Any, needs: Any, flows: int, *tensors: Any) -> Any:
-        return batched_gradients(Gradients, info, in_dims, (plan, more, needs, flows), tensors)
+        head = (plan, more, needs, flows)
+        return batched_gradients(Gradients.apply, info, in_dims[4:], head, tensors)
 
 
 def compute_gradients(
@@ -129,11 +138,12 @@ class WatchedCall(torch.autograd.Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
+        refuse_tangents(ctx.plan)
         return Tangents.of(ctx.plan, ctx.more, _values(ctx), tangents[2:])
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, plan: Plan, cell: Cell, *values: Any) -> Any:
-        return batched_call(WatchedCall, info, in_dims, plan, cell, values)
+        return batched_call(WatchedCall.apply, info, in_dims[2:], cell, (plan, *values))
 
 
 class EagerCall(WatchedCall):
@@ -172,10 +182,6 @@ class Tangents(torch.autograd.Function):
     @staticmethod
     def of(plan: Plan, more: Any, values: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Returns the tangents of a call's outputs."""
-        if not plan.description.jvp:
-            raise RuntimeError(
-                f'{plan.name}: it has no forward derivative; say "forward_diff": true in the call spec'
-            )
         if not _functorch_is_active():
             with torch.no_grad(), torch.autograd.forward_ad._set_fwd_grad_enabled(False):
                 return Tangents.forward(plan, more, len(values), *values, *tangents)
@@ -196,6 +202,10 @@ class Tangents(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, *_tangents: Any) -> Any:
         refuse_second(ctx.plan)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, plan: Plan, more: Any, count: int, *tensors: Any) -> Any:
+        return batched_tangents(Tangents.apply, info, in_dims[3:], (plan, more, count), tensors)
 
 
 def call_eagerly(plan: Plan, more: Any, values: Sequence[Any]) -> Any:

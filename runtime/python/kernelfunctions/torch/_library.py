@@ -380,7 +380,9 @@ class CallOperator:
         library = _libraries[self.module]
         torch.library.register_autograd(name, backward, setup_context=setup, lib=library)
         torch.library.register_vmap(
-            name, lambda info, in_dims, *given: batched_operator(self, info, in_dims, given), lib=library
+            name,
+            lambda info, in_dims, *given: batched_operator(self.functional, info, in_dims, given),
+            lib=library,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from kernelfunctions import _kf
-from kernelfunctions.torch._traced import number_of_state, traced_call
+from kernelfunctions.torch._traced import key_of_state, traced_call
 from kernelfunctions.torch._watched import register_calls, state_of
 
 
@@ -23,11 +23,11 @@ class Operator:
 
         if not self.state.description.configured and self.state.description.launch is None:
             register_calls(function)
-        self.number = number_of_state(self.state)
+        self.key = key_of_state(self.state)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
-            return traced_call(self.number, (*self.before, *args), kwargs)
+            return traced_call(self.key, (*self.before, *args), kwargs)
         return self.function(*self.before, *args, **kwargs)
 
     def bound(self, this: Any) -> "Operator":

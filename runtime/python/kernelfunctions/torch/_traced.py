@@ -15,16 +15,16 @@ from kernelfunctions.torch._signature import flat
 if TYPE_CHECKING:
     from kernelfunctions.torch._watched import State
 
-#: By number, so that what is traced names one by a constant.
-_states: "list[State]" = []
+#: By key, so that what is traced names one by a constant: a string, as numbers may become symbolic.
+_states: "dict[str, State]" = {}
 
 
-def number_of_state(state: "State") -> int:
-    """Returns the number by which traced calls name a function."""
-    if state.number < 0:
-        _states.append(state)
-        state.number = len(_states) - 1
-    return state.number
+def key_of_state(state: "State") -> str:
+    """Returns the key by which traced calls name a function."""
+    if not state.key:
+        state.key = f"{state.description.module}.{state.description.name} {len(_states)}"
+        _states[state.key] = state
+    return state.key
 
 
 def _kind(value: Any) -> Any:
@@ -88,19 +88,19 @@ def route_of(state: "State", kinds: Any, named: Any, autocast: bool) -> Route:
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
-def _constant_route(number: int, kinds: Any, named: Any, autocast: bool) -> Route:
-    return route_of(_states[number], kinds, named, autocast)
+def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Route:
+    return route_of(_states[key], kinds, named, autocast)
 
 
 # What follows is traced by torch.compile: loops over tuples, and little else.
 
 
-def traced_call(number: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Makes a call through its operator."""
     autocast = torch.is_autocast_enabled()
     kinds = tuple([_kind(one) for one in args])
     named = tuple([(name, _kind(one)) for name, one in kwargs.items()])
-    route = _constant_route(number, kinds, named, autocast)
+    route = _constant_route(key, kinds, named, autocast)
     given = [_taken(step, args, kwargs) for step in route.steps]
     changed = [given[i] for i in route.mutated]
     if route.has_shape:
@@ -111,6 +111,8 @@ def traced_call(number: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Any
         return _returned(route, args, kwargs, list(outs.values()))
     if not route.is_mutating or not torch.is_grad_enabled() or not _any_requires_grad(given):
         return _returned(route, args, kwargs, _listed(_found(route.op)(*given), route.made))
+    for i in route.mutated:
+        given[i] = given[i].clone()  # which autograd may keep, whatever becomes of the argument
     outputs = _listed(_found(route.functional)(*given), len(changed) + route.made)
     for i in range(len(changed)):
         changed[i].copy_(outputs[i])

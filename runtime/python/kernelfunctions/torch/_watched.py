@@ -15,7 +15,7 @@ from kernelfunctions.torch._flat_call import flat_apply
 from kernelfunctions.torch._library import CallOperator
 from kernelfunctions.torch._plan import RESERVED, Plan, choose
 from kernelfunctions.torch._route import Route
-from kernelfunctions.torch._traced import number_of_state, traced_call
+from kernelfunctions.torch._traced import key_of_state, traced_call
 
 _Parameter = torch.nn.Parameter
 _Tensor = torch.Tensor
@@ -27,7 +27,7 @@ _dispatch_modes = torch._C._len_torch_dispatch_stack
 class State:
     """What is known of a function: its calls, and how those with arguments of certain types go."""
 
-    __slots__ = ("description", "function", "number", "operators", "plans", "quick", "routes")
+    __slots__ = ("description", "function", "key", "operators", "plans", "quick", "routes")
 
     def __init__(self, function: _kf.Function) -> None:
         self.function = function
@@ -38,8 +38,8 @@ class State:
         #: Operators by the number of their call, and by kinds of arguments.
         self.operators: dict[int, CallOperator] = {}
         self.routes: dict[Any, Route] = {}
-        #: Among those that traced calls name.
-        self.number = -1
+        #: By which traced calls name it; empty until one does.
+        self.key = ""
 
     def operator_of(self, call: Call) -> CallOperator:
         """Returns the operator of a call; raises MisfitError for one that can't be."""
@@ -184,7 +184,7 @@ _NUMBERS = (float, int, bool)
 
 def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _dispatch_modes() > 0 or _is_traced(args, kwargs):
-        return traced_call(number_of_state(state), args, kwargs)
+        return traced_call(key_of_state(state), args, kwargs)
     plan = plan_of(state, args, kwargs, _is_autocast(args))
     if plan.is_quick and not kwargs and all(type(one) in (_Tensor, _Parameter, *_NUMBERS) for one in args):
         state.quick[_flat_key(args)] = plan

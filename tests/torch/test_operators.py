@@ -1,0 +1,359 @@
+"""Functions as operators of PyTorch, and calls that autograd follows."""
+
+import threading
+import warnings
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+from loader import Loader
+from torch.utils.checkpoint import checkpoint
+
+
+@pytest.fixture(scope="module")
+def gradients(generated: Loader) -> ModuleType:
+    return generated("gradients")
+
+
+@pytest.fixture(scope="module")
+def tensors(generated: Loader) -> ModuleType:
+    return generated("tensors")
+
+
+@pytest.fixture(autouse=True)
+def reset_compiler() -> Iterator[None]:
+    yield
+    torch._dynamo.reset()
+
+
+def expected(a: Any, b: Any, c: Any, x: torch.Tensor) -> torch.Tensor:
+    result: torch.Tensor = a * x * x + b * x + c
+    return result
+
+
+def vector(device: str, *numbers: float, grad: bool = True) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=torch.float32, device=device, requires_grad=grad)
+
+
+def test_gradients_of_broadcast_parameters(gradients: ModuleType, torch_device: str) -> None:
+    a, b, c = (vector(torch_device, number) for number in (2, 8, -1))
+    x = vector(torch_device, 1, 2, 3, 4)
+    flow = torch.arange(4.0, device=torch_device)
+    gradients.polynomial(a, b, c, x).backward(flow)
+    found = [one.grad for one in (a, b, c, x)]
+    for one in (a, b, c, x):
+        one.grad = None
+    expected(a, b, c, x).backward(flow)
+    for one, grad in zip((a, b, c, x), found, strict=True):
+        torch.testing.assert_close(grad, one.grad)
+
+
+@pytest.mark.parametrize("view", ["expanded", "strided", "offset", "negative"])
+def test_layouts_of_inputs_and_flows(gradients: ModuleType, torch_device: str, view: str) -> None:
+    base = torch.linspace(-1, 1, 12, device=torch_device, requires_grad=True)
+    views = {
+        "expanded": lambda t: t[:1].expand(4),
+        "strided": lambda t: t[::3],
+        "offset": lambda t: t[5:9],
+        "negative": lambda t: torch._neg_view(t[2:6]),
+    }
+    x = views[view](base)
+    flow = torch.arange(8.0, device=torch_device)[::2]
+    (found,) = torch.autograd.grad(gradients.polynomial(2, 8, -1, x), base, flow)
+    (right,) = torch.autograd.grad(expected(2, 8, -1, views[view](base)), base, flow)
+    torch.testing.assert_close(found, right)
+    assert found.device == base.device
+
+
+def test_number_as_a_tensor_gets_its_gradient(gradients: ModuleType, torch_device: str) -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    x = vector(torch_device, 1, 2, 3, grad=False)
+    if torch_device != "cpu":
+        pytest.skip("a tensor of the host for a number beside tensors of a GPU")
+    gradients.polynomial(a, 8, -1, x).sum().backward()
+    assert a.grad is not None
+    assert a.grad.item() == 14
+
+
+def test_autograd_as_usual(gradients: ModuleType, torch_device: str) -> None:
+    x = vector(torch_device, 1, 2, 3)
+    first = gradients.polynomial(2, 8, -1, x.detach())
+    assert not first.requires_grad
+    y = gradients.polynomial(2, 8, -1, x)
+    y.sum().backward(retain_graph=True)
+    y.sum().backward()
+    assert x.grad is not None
+    torch.testing.assert_close(x.grad, 2 * (4 * x.detach() + 8))
+    with torch.no_grad():
+        assert not gradients.polynomial(2, 8, -1, x).requires_grad
+    with torch.inference_mode():
+        assert gradients.polynomial(2, 8, -1, x).is_inference()
+
+
+def test_change_in_place_is_detected(gradients: ModuleType, torch_device: str) -> None:
+    x = vector(torch_device, 1, 2, 3) * 1
+    y = gradients.polynomial(2, 8, -1, x)
+    x += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_saved_tensors_can_be_hooked_and_computed_again(gradients: ModuleType, torch_device: str) -> None:
+    x = vector(torch_device, 1, 2, 3)
+    packed = []
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        packed.append(tensor)
+        return tensor.clone()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        y = gradients.polynomial(2, 8, -1, x)
+    (found,) = torch.autograd.grad(y.sum(), x)
+    assert len(packed) == 1
+    torch.testing.assert_close(found, 4 * x + 8)
+    y = checkpoint(lambda x: gradients.polynomial(2, 8, -1, x), x, use_reentrant=False)
+    (found,) = torch.autograd.grad(y.sum(), x)
+    torch.testing.assert_close(found, 4 * x + 8)
+
+
+def test_backward_in_threads(gradients: ModuleType, torch_device: str) -> None:
+    x = vector(torch_device, 1, 2, 3)
+    found: list[torch.Tensor] = []
+
+    def run() -> None:
+        found.extend(torch.autograd.grad(gradients.polynomial(2, 8, -1, x).sum(), x))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    for one in found:
+        torch.testing.assert_close(one, 4 * x + 8)
+
+
+def test_second_derivatives_are_refused(gradients: ModuleType, torch_device: str) -> None:
+    x = vector(torch_device, 1, 2, 3)
+    (grad,) = torch.autograd.grad(gradients.polynomial(2, 8, -1, x).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="polynomial: its gradient can't be differentiated again"):
+        grad.sum().backward()
+
+
+def test_function_without_a_backward_pass(tensors: ModuleType, torch_device: str) -> None:
+    row = vector(torch_device, 1, 2, 3)
+    y = tensors.row_sum(row.expand(2, 3))
+    with pytest.raises(RuntimeError, match="row_sum: it has no backward pass"):
+        y.sum().backward()
+
+
+def test_outputs_that_are_given_have_no_gradients(gradients: ModuleType, torch_device: str) -> None:
+    x = vector(torch_device, 1, 2, 3)
+    with pytest.raises(Exception, match=r"out=[.]{3} arguments don't support automatic differentiation"):
+        gradients.polynomial(2, 8, -1, x, out=torch.empty(3, device=torch_device))
+
+
+def test_autocast_casts_to_the_parameters_type(gradients: ModuleType, torch_device: str) -> None:
+    x = vector(torch_device, 1, 2, 3).half().detach().requires_grad_()
+    with torch.autocast(torch_device):
+        y = gradients.polynomial.torch()(2, 8, -1, x)
+    y.sum().backward()
+    assert y.dtype == torch.float32
+    assert x.grad is not None
+    assert x.grad.dtype == torch.float16
+    torch.testing.assert_close(x.grad, (4 * x + 8).detach())
+
+
+def test_tensors_that_are_written(tensors: ModuleType, torch_device: str) -> None:
+    idx = torch.arange(3, dtype=torch.int32, device=torch_device)
+    weights = torch.randn(3, 4, device=torch_device, requires_grad=True)
+    bias = torch.randn(3, device=torch_device, requires_grad=True)
+    x = torch.randn(4, device=torch_device, requires_grad=True)
+    flow = torch.randn(3, device=torch_device)
+    output = torch.zeros(3, device=torch_device)
+    assert tensors.linear_layer(idx, weights, bias, x, output) is None
+    torch.testing.assert_close(output, weights @ x + bias)
+    found = torch.autograd.grad(output, (weights, bias, x), flow)
+    for one, right in zip(
+        found, torch.autograd.grad(weights @ x + bias, (weights, bias, x), flow), strict=True
+    ):
+        torch.testing.assert_close(one, right)
+    data = torch.arange(3.0, device=torch_device, requires_grad=True)
+    changed = data * 1
+    tensors.process_inplace(idx, changed)
+    torch.testing.assert_close(changed, 2 * data)
+    (grad,) = torch.autograd.grad(changed, data, flow)
+    torch.testing.assert_close(grad, 2 * flow)
+
+
+def test_struct_field_by_field(generated: Loader, torch_device: str) -> None:
+    structs = generated("structs")
+    pos = torch.randn(5, 3, device=torch_device, requires_grad=True)
+    dir = torch.randn(5, 3, device=torch_device, requires_grad=True)
+    t = torch.rand(5, device=torch_device, requires_grad=True)
+    flow = torch.randn(5, 3, device=torch_device)
+    for ray in ({"pos": pos, "dir": dir}, structs.Ray(pos=pos, dir=dir)):
+        y = structs.raytrace(ray, t)
+        torch.testing.assert_close(y, pos + t[:, None] * dir * pos[:, [2, 0, 1]])
+        found = torch.autograd.grad(y, (pos, dir, t), flow)
+        right = torch.autograd.grad(pos + t[:, None] * dir * pos[:, [2, 0, 1]], (pos, dir, t), flow)
+        for one, other in zip(found, right, strict=True):
+            torch.testing.assert_close(one, other)
+
+
+def test_ways_to_accumulate(generated: Loader, torch_device: str) -> None:
+    weigh = generated("accumulate").weigh
+    a = torch.randn(1, 4, device=torch_device, requires_grad=True)
+    x = torch.randn(3, 4, device=torch_device)
+    for way in ("sum", "push", "overwrite"):
+        f = weigh.accumulate({"a.grad": way})
+        (found,) = torch.autograd.grad(f(a, x).sum(), a)
+        (right,) = torch.autograd.grad(weigh(a, x).sum(), a)
+        torch.testing.assert_close(found, right)
+    total = weigh.accumulate(result="sum")(a, x)
+    (found,) = torch.autograd.grad(total.sum(), a)
+    torch.testing.assert_close(found, right)
+
+
+def test_deterministic_algorithms(generated: Loader, gradients: ModuleType, torch_device: str) -> None:
+    a = vector(torch_device, 2)
+    x = vector(torch_device, 1, 2, 3, grad=False)
+    weigh = generated("accumulate").weigh
+    wide = torch.randn(3, 4, device=torch_device)
+    torch.use_deterministic_algorithms(True)
+    try:
+        weigh(wide[:1].clone().requires_grad_(), wide).sum().backward()
+        y = gradients.polynomial(a, 8, -1, x)
+        with pytest.raises(RuntimeError, match=r"polynomial[.]backward does not have a deterministic"):
+            y.sum().backward()
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            gradients.polynomial(a, 8, -1, x).sum().backward()
+        assert any("deterministic" in str(one.message) for one in seen)
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def test_forward_derivatives(generated: Loader, torch_device: str) -> None:
+    polynomial = generated("jvp").polynomial
+    x = torch.randn(4, device=torch_device)
+    dx = torch.randn(4, device=torch_device)
+    y, dy = torch.func.jvp(lambda x: polynomial(2, 8, -1, x), (x,), (dx,))
+    torch.testing.assert_close(y, expected(2, 8, -1, x))
+    torch.testing.assert_close(dy, (4 * x + 8) * dx)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, dx)
+        tangent = torch.autograd.forward_ad.unpack_dual(polynomial(2, 8, -1, dual)).tangent
+    torch.testing.assert_close(tangent, dy)
+
+
+def test_no_forward_derivative(gradients: ModuleType, torch_device: str) -> None:
+    x = torch.ones(3, device=torch_device)
+    with pytest.raises(RuntimeError, match='"forward_diff": true'):
+        torch.func.jvp(lambda x: gradients.polynomial(2, 8, -1, x), (x,), (x,))
+
+
+def test_transforms_compose(generated: Loader, torch_device: str) -> None:
+    polynomial = generated("jvp").polynomial
+    x = torch.randn(3, 4, device=torch_device)
+
+    def loss(x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = polynomial(2, 8, -1, x).sum()
+        return result
+
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(loss))(x), 4 * x + 8)
+    torch.testing.assert_close(
+        torch.func.grad(lambda x: torch.func.vmap(loss, in_dims=1)(x).sum())(x), 4 * x + 8
+    )
+    jacobian = torch.func.jacrev(lambda x: polynomial(2, 8, -1, x))(x[0])
+    torch.testing.assert_close(jacobian, torch.diag(4 * x[0] + 8))
+    torch.testing.assert_close(torch.func.jacfwd(lambda x: polynomial(2, 8, -1, x))(x[0]), jacobian)
+
+
+def test_samples_of_a_batch_that_share_a_parameter(gradients: ModuleType, torch_device: str) -> None:
+    a = torch.full((1,), 2.0, device=torch_device)
+    x = torch.randn(3, 4, device=torch_device)
+
+    def loss(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = gradients.polynomial(a, 8, -1, x).sum()
+        return result
+
+    found = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(a, x)
+    torch.testing.assert_close(found, (x * x).sum(1, keepdim=True))
+
+
+def test_compiled_without_a_break(gradients: ModuleType, torch_device: str) -> None:
+    operator = gradients.polynomial.torch()
+
+    @torch.compile(fullgraph=True, dynamic=True, backend="aot_eager")
+    def run(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = operator(a, 8.0, -1.0, x * 2) + 1
+        return result
+
+    for n in (3, 5):
+        a = vector(torch_device, 2)
+        x = torch.randn(n, device=torch_device, requires_grad=True)
+        y = run(a, x)
+        torch.testing.assert_close(y, expected(a, 8, -1, 2 * x) + 1)
+        found = torch.autograd.grad(y.sum(), (a, x))
+        right = torch.autograd.grad(expected(a, 8, -1, 2 * x).sum(), (a, x))
+        for one, other in zip(found, right, strict=True):
+            torch.testing.assert_close(one, other)
+
+
+def test_compiled_writes(tensors: ModuleType, torch_device: str) -> None:
+    operator = tensors.process_inplace.torch()
+    idx = torch.arange(3, dtype=torch.int32, device=torch_device)
+
+    @torch.compile(fullgraph=True, backend="aot_eager")
+    def run(x: torch.Tensor) -> torch.Tensor:
+        y = x * 3
+        operator(idx, y)
+        return y
+
+    x = torch.randn(3, device=torch_device, requires_grad=True)
+    y = run(x)
+    torch.testing.assert_close(y, 6 * x)
+    (found,) = torch.autograd.grad(y.sum(), x)
+    torch.testing.assert_close(found, torch.full_like(x, 6))
+    with torch.no_grad():
+        torch.testing.assert_close(run(x), 6 * x)
+
+
+def test_exported_program(gradients: ModuleType, torch_device: str, tmp_path: Any) -> None:
+    operator = gradients.polynomial.torch()
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = operator(2.0, 8.0, -1.0, x)
+            return result
+
+    x = torch.randn(4, device=torch_device)
+    n = torch.export.Dim("n", min=2)
+    program = torch.export.export(Model(), (x,), dynamic_shapes=({0: n},))
+    torch.export.save(program, tmp_path / "model.pt2")
+    loaded = torch.export.load(tmp_path / "model.pt2").module()
+    x = torch.randn(7, device=torch_device)
+    torch.testing.assert_close(loaded(x), expected(2, 8, -1, x))
+
+
+def test_pytorchs_own_check(gradients: ModuleType, torch_device: str) -> None:
+    gradients.torch.register()
+    op = torch.ops.gradients.squashed
+    x = torch.randn(3, device=torch_device, requires_grad=True)
+    torch.library.opcheck(op.default, (x, 0.5))
+    torch.library.opcheck(op.out, (x.detach(), 0.5), {"out": torch.empty(3, device=torch_device)})
+    flow = torch.ones(3, device=torch_device)
+    needs = [True, False]
+    torch.library.opcheck(torch.ops.gradients.squashed_backward.default, (flow, x.detach(), 0.5, needs))
+
+
+def test_traced_calls_are_refused_by_name(gradients: ModuleType, torch_device: str) -> None:
+    operator = gradients.polynomial.torch()
+    with pytest.raises(Exception, match="argument 'x': expected scalar type Float but found Double"):
+        torch.compile(lambda x: operator(2.0, 8.0, -1.0, x), fullgraph=True, backend="eager")(
+            torch.ones(3, dtype=torch.float64, device=torch_device)
+        )
