@@ -203,6 +203,23 @@ def test_struct_field_by_field(generated: Loader, torch_device: str) -> None:
             torch.testing.assert_close(one, other)
 
 
+def test_views_that_are_written_are_named(generated: Loader, torch_device: str) -> None:
+    square = generated("views").square
+    x = vector(torch_device, 1, 2, 3)
+    y = torch.zeros(3, device=torch_device)
+    with pytest.raises(RuntimeError, match=r"argument 'input': it is a DiffTensorView.*outputs="):
+        square(x, y, shape=(3,))
+    named = square.torch(outputs=["output"])
+    named(x, y, shape=(3,))
+    torch.testing.assert_close(y, x * x)
+    flow = torch.arange(3.0, device=torch_device)
+    (found,) = torch.autograd.grad(y, x, flow)
+    torch.testing.assert_close(found, 2 * x.detach() * flow)
+    assert flow.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="'x' is no view; its views are input, output"):
+        square.torch(outputs=["x"])
+
+
 def test_ways_to_accumulate(generated: Loader, torch_device: str) -> None:
     weigh = generated("accumulate").weigh
     a = torch.randn(1, 4, device=torch_device, requires_grad=True)

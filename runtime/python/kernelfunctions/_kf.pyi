@@ -618,8 +618,11 @@ class Function:
 
         {"w": [1]}, or w=[1]. What isn't named may lie anywhere.
         """
-    def torch(self) -> Operator:
-        """The function as an operator of PyTorch, with its configuration."""
+    def torch(self, *, outputs: Sequence[str] | None = None) -> Operator:
+        """The function as an operator of PyTorch, with its configuration.
+
+        `outputs`: of its DiffTensorViews, those that it writes, which autograd has to know.
+        """
 
 class Module:
     """An artifact's functions. Kernels are verified and made ready per device, on first use or by load()."""

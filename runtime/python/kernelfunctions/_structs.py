@@ -273,9 +273,9 @@ class BoundFunction:
         """A copy that has the dimensions of arguments there in the call; see Function.map()."""
         return self._with(self._function.map(chosen, **maps))
 
-    def torch(self) -> "Operator":
+    def torch(self, *, outputs: "Sequence[str] | None" = None) -> "Operator":
         """The method of this object as an operator of PyTorch; see Function.torch()."""
-        operator = self._function.torch()
+        operator = self._function.torch(outputs=outputs)
         return operator.bound(self._this)
 
     @property

@@ -19,13 +19,10 @@ def _save(ctx: Any, plan: Plan, cell: Cell, values: Sequence[Any], outputs: Sequ
     kept: list[Any] = [values[i] for i in plan.tensors]
     if cell.before:
         kept = [cell.before.get(i, values[i]) for i in plan.tensors]
-    if plan.mutated:
+    if plan.stood_in:
         # What is only written is stood in for: it needn't stay as it is now.
-        kept = [
-            None if i in plan.mutated and i not in cell.before else one
-            for i, one in zip(plan.tensors, kept, strict=True)
-        ]
-        ctx.written = {i: values[i].shape for i in plan.mutated if i not in cell.before}
+        kept = [None if i in plan.stood_in else one for i, one in zip(plan.tensors, kept, strict=True)]
+        ctx.written = {i: values[i].shape for i in plan.stood_in}
     ctx.save_for_backward(*kept)
     ctx.plan = plan
     ctx.more = cell.more
@@ -115,7 +112,7 @@ class WatchedCall(torch.autograd.Function):
             plan.refuse_backward()
         values = _values(ctx)
         needs = ctx.needs_input_grad[2:]
-        if plan.mutated:
+        if plan.stood_in:
             like = next(one for one in flows if one is not None)
             for i, shape in ctx.written.items():
                 leaf = plan.slot(i).leaf

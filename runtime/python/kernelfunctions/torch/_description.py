@@ -1,5 +1,6 @@
 """What a function's calls take and give, as the extension module describes them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,7 +77,7 @@ class Leaf:
     @property
     def is_mutated(self) -> bool:
         """Whether the call changes the memory that it is given for it."""
-        return self.role == "inout" or self.access in ("write", "read_write", "add", "view")
+        return self.role == "inout" or self.access in ("write", "read_write", "add", "view", "view_written")
 
 
 @dataclass(eq=False)
@@ -179,9 +180,26 @@ def _call(number: int, described: dict[str, Any]) -> Call:
     )
 
 
-def describe(function: _kf.Function) -> Description:
-    """Returns what the function's calls take and give."""
+def describe(function: _kf.Function, outputs: Collection[str] | None = None) -> Description:
+    """Returns what the function's calls take and give; `outputs`: the views that they write."""
     described = _kf.describe_calls(function)
     words = ("module", "name", "launched", "launch", "deterministic", "configured", "jvp")
+    if outputs is not None:
+        _state_outputs(described, outputs)
     calls = tuple(_call(number, one) for number, one in enumerate(described["calls"]))
     return Description(calls=calls, **{word: described[word] for word in words})
+
+
+def _state_outputs(described: dict[str, Any], outputs: Collection[str]) -> None:
+    """Makes views what they are said to be: written, or read."""
+    views = {
+        leaf["name"] for call in described["calls"] for leaf in call["leaves"] if leaf["access"] == "view"
+    }
+    for name in outputs:
+        if name not in views:
+            known = ", ".join(sorted(views)) or "none"
+            raise ValueError(f"{described['name']}: outputs: '{name}' is no view; its views are {known}")
+    for call in described["calls"]:
+        for leaf in call["leaves"]:
+            if leaf["access"] == "view":
+                leaf["access"] = "view_written" if leaf["name"] in outputs else "view_read"

@@ -95,6 +95,8 @@ class GradientPass:
             flow = self.flows[plan.mutated.index(place)]
             if flow is None:
                 flow = torch.zeros_like(value)
+            elif leaf.access == "view_written":
+                flow = flow.clone()  # a store takes its element's gradient
         if needed:
             self.found[place] = self._room(place, value, leaf)
         return with_gradients(value, flow, self.found[place])

@@ -112,6 +112,16 @@ class Plan:
             and leaf.gradient != "never"
             for slot in slots
         )
+        #: Of those, what is only written: what it holds afterwards is nothing that a backward pass reads.
+        self.stood_in = tuple(
+            i for i in self.mutated if (leaf := slots[i].leaf) is not None and leaf.access in ("write", "add")
+        )
+        #: Views of which nobody has said whether the call writes them.
+        self.unstated = tuple(
+            slot.name
+            for slot in slots
+            if slot.leaf and slot.leaf.access == "view" and slot.leaf.differentiable
+        )
         self.outputs = self._outputs()
         self.is_flat = all(parameter.form != "fields" for parameter in call.parameters)
         self.leading = 0
@@ -222,7 +232,7 @@ class Plan:
             changed[i] = number_of(self.name, self.slot(i), values[i])
         for i in self.mutated:
             leaf = self.slot(i).leaf
-            if leaf is not None and leaf.access not in ("write", "add"):
+            if leaf is not None and leaf.access not in ("write", "add", "view_written"):
                 cell.before[i] = values[i].detach().clone()
             if not in_place:
                 changed[i] = values[i].clone()
@@ -383,7 +393,7 @@ def _has_gradient(slot: Slot) -> bool:
     if leaf is None or not leaf.differentiable or leaf.gradient == "never":
         return False
     # What is only written has none of what it held before.
-    return leaf.access != "write"
+    return leaf.access not in ("write", "view_written")
 
 
 def _is_mutated(slot: Slot) -> bool:

@@ -27,11 +27,12 @@ _dispatch_modes = torch._C._len_torch_dispatch_stack
 class State:
     """What is known of a function: its calls, and how those with arguments of certain types go."""
 
-    __slots__ = ("description", "function", "key", "operators", "plans", "quick", "routes")
+    __slots__ = ("description", "function", "key", "operators", "outputs", "plans", "quick", "routes")
 
-    def __init__(self, function: _kf.Function) -> None:
+    def __init__(self, function: _kf.Function, outputs: tuple[str, ...] | None = None) -> None:
         self.function = function
-        self.description: Description = describe(function)
+        self.outputs = outputs
+        self.description: Description = describe(function, outputs)
         self.plans: dict[Any, Plan] = {}
         #: Those of them that _flat_call.py makes, by a key that is cheaper.
         self.quick: dict[Any, Plan] = {}
@@ -46,6 +47,8 @@ class State:
         known = self.operators.get(call.number)
         if known is None:
             suffix = suffix_of(self.description, len(_configured))
+            if self.outputs is not None:
+                suffix += "_outputs_" + "_".join(self.outputs)
             if self.description.configured:
                 _configured.append(self.function)
             known = self.operators[call.number] = CallOperator(self.function, self.description, call, suffix)
@@ -56,9 +59,8 @@ class State:
 _configured: list[_kf.Function] = []
 
 
-def register_calls(function: _kf.Function) -> None:
+def register_calls(state: State) -> None:
     """Registers the operators of all calls that can be some: torch.ops.NAME.f."""
-    state = state_of(function)
     for call in state.description.calls:
         with suppress(MisfitError):
             state.operator_of(call)
@@ -79,6 +81,25 @@ def state_of(function: _kf.Function) -> State:
     if known is None:
         known = function.__dict__["_torch_state"] = State(function)
     return known
+
+
+def state_with(function: _kf.Function, outputs: tuple[str, ...]) -> State:
+    """Returns what is known of a function of whose views these are written."""
+    states: dict[Any, State] = function.__dict__.setdefault("_torch_states", {})
+    if outputs not in states:
+        states[outputs] = State(function, outputs)
+    return states[outputs]
+
+
+def call_with(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Makes a call of a function whose written views are known, whether something watches it or not."""
+    if not (_functorch_is_active() or _dispatch_modes() or _is_forward_mode() or _autocast_is_on()):
+        needs = torch.is_grad_enabled() and any(
+            one.requires_grad for one in _tensors([*args, *kwargs.values()])
+        )
+        if not needs:
+            return state.function(*args, **kwargs)
+    return _call(state, args, kwargs)
 
 
 def _key(value: Any) -> Any:
@@ -188,6 +209,12 @@ def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     plan = plan_of(state, args, kwargs, _is_autocast(args))
     if plan.is_quick and not kwargs and all(type(one) in (_Tensor, _Parameter, *_NUMBERS) for one in args):
         state.quick[_flat_key(args)] = plan
+    if plan.unstated and plan.call.backward:
+        reason = (
+            "it is a DiffTensorView, which a call may read or write, and autograd has to know which: "
+            f"{plan.name}.torch(outputs=[...]) names those that it writes"
+        )
+        refuse(RuntimeError, plan.name, plan.unstated[0], reason)
     if not kwargs and plan.is_plain:
         values: Sequence[Any] = args
         more = None
