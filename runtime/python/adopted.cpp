@@ -1,4 +1,4 @@
-// CUDA memory of other libraries as tensors of ours, and ours for them.
+// Memory of other libraries as tensors of ours, and ours for them.
 #include <vector>
 
 #include "core/describe.h"
@@ -28,6 +28,36 @@ std::optional<Reach> reach_of(const ForeignTensor& tensor) {
     return Reach{before, before + static_cast<std::uint64_t>(highest)};
 }
 
+namespace {
+
+/// All of a tensor over another library's memory but that memory.
+detail::TensorState state_over(const ForeignTensor& tensor, const ContextPtr& context, const Where& where) {
+    detail::TensorState state;
+    state.device = context->device().state();
+    state.element = {tensor.scalar, 0};
+    state.shape = tensor.shape;
+    state.strides = tensor.strides;
+    state.size = detail::checked_product(tensor.shape, "a tensor of another library");
+    if (state.size != 0 && tensor.address % size_of(tensor.scalar) != 0) {
+        refuse(ErrorCode::layout_mismatch, where,
+               describe(tensor) + " whose first element isn't aligned to its size");
+    }
+    return state;
+}
+
+/// The bytes that it lies in.
+Reach checked_reach(const ForeignTensor& tensor, const Where& where) {
+    if (const std::optional<Reach> reach = reach_of(tensor)) return *reach;
+    refuse(ErrorCode::layout_mismatch, where,
+           describe(tensor) + " whose strides, " + to_string(tensor.strides) + ", lead out of memory");
+}
+
+AnyTensor made_of(detail::TensorState&& state) {
+    return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
+}
+
+}  // namespace
+
 AnyTensor adopt(const ForeignTensor& tensor, const ContextPtr& context, const Where& where) {
     const Device& device = context->device();
     const DeviceInfo& info = device.info();
@@ -37,29 +67,27 @@ AnyTensor adopt(const ForeignTensor& tensor, const ContextPtr& context, const Wh
         refuse(ErrorCode::device_mismatch, where,
                describe(tensor) + " can't be used where it lies by device " + info.id);
     }
-    detail::TensorState state;
-    state.device = device.state();
-    state.element = {tensor.scalar, 0};
-    state.shape = tensor.shape;
-    state.strides = tensor.strides;
-    state.size = detail::checked_product(tensor.shape, "a tensor of another library");
-    if (state.size == 0) return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
-    if (tensor.address % size_of(tensor.scalar) != 0) {
-        refuse(ErrorCode::layout_mismatch, where,
-               describe(tensor) + " whose first element isn't aligned to its size");
-    }
-    const std::optional<Reach> reach = reach_of(tensor);
-    if (!reach) {
-        refuse(ErrorCode::layout_mismatch, where,
-               describe(tensor) + " whose strides, " + to_string(tensor.strides) + ", lead out of memory");
-    }
-    state.offset = reach->before;
-    const driver::ForeignMemory memory{tensor.address - reach->before, 0, reach->size, tensor.owner,
+    detail::TensorState state = state_over(tensor, context, where);
+    if (state.size == 0) return made_of(std::move(state));
+    const Reach reach = checked_reach(tensor, where);
+    state.offset = reach.before;
+    const driver::ForeignMemory memory{tensor.address - reach.before, 0, reach.size, tensor.owner,
                                        tensor.is_in_order};
     const GilRelease release;
     const Device on = tensor.stream ? device.with_stream(*tensor.stream) : device;
     state.allocation = on.state()->driver().wrap(memory);
-    return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
+    return made_of(std::move(state));
+}
+
+AnyTensor adopt_host(const ForeignTensor& tensor, const ContextPtr& context, const Where& where) {
+    detail::TensorState state = state_over(tensor, context, where);
+    if (state.size == 0) return made_of(std::move(state));
+    const Reach reach = checked_reach(tensor, where);
+    state.offset = reach.before;
+    auto* const first = reinterpret_cast<std::byte*>(tensor.address);
+    const GilRelease release;
+    state.allocation = state.device->driver().import_host({first - reach.before, reach.size, tensor.owner});
+    return state.allocation != nullptr ? made_of(std::move(state)) : AnyTensor();
 }
 
 void lend(const AnyTensor& tensor, std::optional<void*> stream) {

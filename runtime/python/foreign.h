@@ -97,6 +97,10 @@ void* current_stream(const dlpack::ExchangeApi& api, int ordinal);
 /// needs the memory. Two tensors over the same memory are ordered with each other on one stream only.
 AnyTensor adopt(const ForeignTensor& tensor, const ContextPtr& context, const Where& where);
 
+/// The same of the CPU's memory, on a device that is the processor itself; null where it can't. What runs on
+/// the device is waited for before anybody reads the memory, or writes to it.
+AnyTensor adopt_host(const ForeignTensor& tensor, const ContextPtr& context, const Where& where);
+
 /// Lets others use a tensor's memory: `stream`, CUDA's handle, waits for what was issued with the tensor;
 /// null is the legacy default stream, none no stream. Without Python's lock.
 void lend(const AnyTensor& tensor, std::optional<void*> stream);

@@ -62,15 +62,6 @@ Tensor adopt_where_it_is(const ForeignTensor& tensor, const Where& where) {
     }
 }
 
-Tensor from_host(const ForeignTensor& tensor, const Request& request) {
-    const ContextPtr context = context_of(request.device, request.where);
-    if (request.copying == Copying::never) {
-        refuse_copy(request,
-                    "the tensor lies in the CPU's memory, and is copied to " + context->device().info().id);
-    }
-    return {upload(context->device(), as_array(tensor), request.where), context};
-}
-
 Tensor shared_or_copied(const Tensor& tensor, bool read_only, const Request& request) {
     const ContextPtr context =
         request.device.is_none() ? tensor.context : context_of(request.device, request.where);
@@ -84,6 +75,18 @@ Tensor shared_or_copied(const Tensor& tensor, bool read_only, const Request& req
     }
     const bool copies = request.copying == Copying::always || must_copy;
     return {copies ? copy_of(tensor, context) : tensor.any.without_grads(), context, tensor.structure};
+}
+
+Tensor from_host(const ForeignTensor& tensor, const Request& request) {
+    const ContextPtr context = context_of(request.device, request.where);
+    if (request.copying == Copying::never) {
+        const bool may_share = !(request.writes && tensor.read_only);
+        const Tensor shared{may_share ? adopt_host(tensor, context, request.where) : AnyTensor(), context};
+        if (shared.any) return shared_or_copied(shared, tensor.read_only, request);
+        refuse_copy(request,
+                    "the tensor lies in the CPU's memory, and is copied to " + context->device().info().id);
+    }
+    return {upload(context->device(), as_array(tensor), request.where), context};
 }
 
 Tensor received(py::handle value, const Request& request) {

@@ -227,13 +227,48 @@ def test_calls_say_what_takes_it(generated: Loader) -> None:
 
 def test_copy_and_device(device: kf.Device) -> None:
     array = np.arange(3.0)
-    assert refusal(kf.ArgumentError, lambda: kf.Tensor.from_dlpack(array, copy=False)) == (
-        "Tensor.from_dlpack: argument 'x': the tensor lies in the CPU's memory, and is copied to "
-        f"{device.info.id}: copy=False can't be kept; leave it out to get a copy"
-    )
     tensor = kf.Tensor.from_dlpack(array, copy=True, device=device)
     assert tensor.device == device
     np.testing.assert_array_equal(tensor.to_numpy(), array)
+    read_only = Producer(array, flags=by_hand.READ_ONLY)
+    assert refusal(kf.ArgumentError, lambda: kf.Tensor.from_dlpack(read_only, copy=False)) == (
+        "Tensor.from_dlpack: argument 'x': the tensor lies in the CPU's memory, and is copied to "
+        f"{device.info.id}: copy=False can't be kept; leave it out to get a copy"
+    )
+
+
+def test_a_driver_that_is_the_cpu_shares_its_memory(device: kf.Device, generated: Loader) -> None:
+    x, whole_x = poisoned(np.arange(1000, dtype=np.float32))
+    y, whole_y = poisoned(np.zeros(1000, np.float32))
+    producer = Producer(x)
+    if not device.info.is_cpu:
+        with pytest.raises(kf.ArgumentError, match="copy=False can't be kept"):
+            kf.Tensor.from_dlpack(producer, copy=False)
+        return
+    given = kf.Tensor.from_dlpack(producer, copy=False)
+    out = kf.Tensor.from_dlpack(y[::-1], copy=False)
+    for number in range(3):
+        x += number
+        generated("gradients").polynomial(2, 8, -1, given[:500], out=out[:500])
+        device.wait()
+        np.testing.assert_array_equal(y[:499:-1], 2 * x[:500] ** 2 + 8 * x[:500] - 1)
+        np.testing.assert_array_equal(y[:500], 0)
+        np.testing.assert_array_equal(np.from_dlpack(out), y[::-1])
+    for whole in (whole_x, whole_y):
+        assert (whole[:64] == POISON).all()
+        assert (whole[-64:] == POISON).all()
+    assert producer.deleted == 0
+    del given
+    device.wait()
+    assert producer.deleted == 1
+    misaligned = Producer(whole_x[1:5].view(np.float32))
+    with pytest.raises(kf.ArgumentError, match="whose first element isn't aligned to its size"):
+        kf.Tensor.from_dlpack(misaligned, copy=False)
+    buffer = kf.Buffer.from_dlpack(Producer(x, flags=by_hand.READ_ONLY), copy=False)
+    x[3] = 100
+    assert buffer.to_numpy()[3] == 100
+    with pytest.raises(kf.ArgumentError, match="isn't contiguous, as buffers are"):
+        kf.Buffer.from_dlpack(x[::2], copy=False)
 
 
 def test_tensors_of_our_own(device: kf.Device) -> None:
