@@ -25,7 +25,11 @@ def main() -> int:
         print(f"no generated stubs of samples in {' and '.join(map(str, folders))}")
         return 1
     # What stands for sys.path; files elsewhere are modules of packages named after their folders.
-    bases = [ROOT / "runtime" / "python", *(path for path in (ROOT / "tests").iterdir() if path.is_dir())]
+    bases = [
+        ROOT / "runtime" / "python",
+        ROOT / "samples",
+        *(path for path in (ROOT / "tests").iterdir() if path.is_dir()),
+    ]
     environment = {**os.environ, "MYPYPATH": os.pathsep.join(map(str, [*bases, *generated]))}
     command = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"]
     command += ["tests", "runtime", "samples", *map(str, [*stubs, *tests])]
