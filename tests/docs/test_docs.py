@@ -226,3 +226,28 @@ def test_checking_gradients(source_dir: Path, build_dir: Path, tmp_path: Path) -
 
     (shown,) = (code for code in blocks(page, "") if "--gradients" in code)
     assert words(done.stdout) == words(shown.split("\n", 1)[1])
+
+
+def test_pytorch(
+    source_dir: Path, build_dir: Path, generated_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """The page's blocks run one after the other in one program, and print what stands below them."""
+    page = source_dir / "docs" / "pytorch.md"
+    (tmp_path / "curves.slang").write_text(blocks(page, "slang")[0])
+    (tmp_path / "curves.kf.json").write_text(blocks(page, "json")[0])
+    run(build_dir / "tool" / "kfgen", "generate", "curves.kf.json", "-o", tmp_path, "--python", cwd=tmp_path)
+    fences = re.findall(r"^```(\w*)\n(.*?)^```\n", page.read_text(), re.MULTILINE | re.DOTALL)
+    marker = "--- next block ---\n"
+    # Making and compiling C++ is torch.compile's own business, and takes longer than all that is ours.
+    program = (
+        'import functools, torch\ntorch.compile = functools.partial(torch.compile, backend="aot_eager")\n'
+    )
+    expected = ""
+    for (language, code), (following, text) in zip(fences, [*fences[1:], ("", "$ ")], strict=True):
+        if language == "python":
+            program += f"{code}print({marker!r}, end='')\n"
+            expected += (text if not following and not text.startswith("$ ") else "") + marker
+    (tmp_path / "page.py").write_text(program)
+    folders = [tmp_path, generated_folder("tensor_views"), os.environ["PYTHONPATH"]]
+    path = os.pathsep.join(map(str, folders))
+    assert run("env", f"PYTHONPATH={path}", sys.executable, tmp_path / "page.py", cwd=tmp_path) == expected
