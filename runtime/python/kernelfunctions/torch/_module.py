@@ -204,6 +204,9 @@ class _Holder(nn.Module):
 class FieldsModule(_Holder):
     """The fields of a struct that a FunctionModule holds, or the elements of an array of structs."""
 
+    #: What pickles name, and so keep.
+    __module__ = "kernelfunctions.torch"
+
     def __init__(self, struct: type[Struct] | None, *, is_array: bool) -> None:
         super().__init__()
         self._kf_struct = struct
@@ -244,6 +247,9 @@ class FunctionModule(_Holder):
 
     forward() takes the other arguments, in the function's order or by name.
     """
+
+    #: What pickles name, and so keep.
+    __module__ = "kernelfunctions.torch"
 
     def __init__(
         self, function: Function, parameters: Mapping[str, Any], buffers: Mapping[str, Any], *, copy: bool
