@@ -237,6 +237,33 @@ def test_methods_hold_their_object(specs: Any, torch_device: str) -> None:
     assert text == "Lookup.at: argument 'this' is given twice"
 
 
+def test_what_a_call_writes_is_a_buffer(specs: Any, torch_device: str) -> None:
+    """State that calls change, as running statistics are."""
+    i = torch.tensor([0, 2, 1], dtype=torch.int32, device=torch_device)
+    table, total = uniform(4, device=torch_device), uniform(3, seed=1, device=torch_device)
+    seen = torch.zeros(4, dtype=torch.int32, device=torch_device)
+    count = torch.zeros(3, dtype=torch.int32, device=torch_device)
+    meter = {"table": table, "seen": seen, "total": total, "count": count}
+    module = kf.torch.module(specs.members.Meter.add, {"this": meter})
+    assert [name for name, _ in module.named_parameters()] == ["this.table"]
+    with torch.no_grad():
+        module(i)
+        module(i)
+    torch.testing.assert_close(module.this.total, 4 * total + 3 * table[[0, 2, 1]])
+    assert module.this.count.tolist() == [2, 2, 2]
+    assert count.tolist() == [0, 0, 0], "tensors are copied"
+
+
+def test_it_goes_where_it_is_sent(polynomial: Any, torch_device: str) -> None:
+    x = uniform(5)
+    expected = polynomial(x.to(torch_device)).detach().cpu()
+    for device in ("cpu", torch_device):
+        assert polynomial.to(device) is polynomial
+        y = polynomial(x.to(device))
+        assert y.device == polynomial.a.device == x.to(device).device
+        torch.testing.assert_close(y.detach().cpu(), expected)
+
+
 def test_hooks_run(polynomial: Any, torch_device: str) -> None:
     x = uniform(4, device=torch_device)
     expected = polynomial(x).detach()
