@@ -58,7 +58,7 @@ if ! ldconfig -p | grep -q 'libvulkan\.so\.1' && compgen -G "$folder/carry/libvu
     icd=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json
     [ ! -e $icd ] || export VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd
 fi
-for entry in "$folder"/carry/slangpy*.tar.xz; do
+for entry in "$folder"/carry/{slangpy,slangpy-*}.tar.xz; do
     if [ -e "$entry" ] && [ ! -d "$folder/site" ]; then
         mkdir -p "$folder/site" && tar -C "$folder/site" -xf "$entry"
     fi
@@ -179,7 +179,7 @@ run_torch_tests() {
     shift 2
     for file in tests/torch/test_*.py; do
         step_name=torch.$name.$(basename "$file" .py)
-        # Seven processes each would start as many compilers as there are cores.
+        # Without a limit each process starts a compiler for every core.
         step "$step_name" env KF_TEST_TORCH_DEVICE="$device" OMP_NUM_THREADS=2 TORCHINDUCTOR_COMPILE_THREADS=2 "$@" \
             "${limit[@]}" "$python" -m pytest -q "$file" -p no:cacheprovider --tb=short --maxfail=50 \
             --junitxml="$results/$step_name.junit.xml" &
@@ -201,7 +201,7 @@ run_torch() {
 
 # All tests with tensors on the second GPU while the first is current, and training by as many processes as there are GPUs.
 run_torch2() {
-    local count processes name
+    local count processes way name options
     count=$(gpus)
     if [ "$count" -lt 2 ]; then
         skip torch2 "needs 2 GPUs"
@@ -210,22 +210,26 @@ run_torch2() {
     run_torch_tests second cuda:1 KF_DEVICE=cuda:0
     wait
     for processes in 1 2 4 8; do
-        [ "$processes" -le "$count" ] || continue
-        name=torchrun.$processes
-        mkdir -p "$results/$name"
-        step "$name" in_folder "$results/$name" "${limit[@]}" "$python" -m torch.distributed.run --standalone \
-            --nproc-per-node "$processes" "$PWD/samples/neural_texture/neural_texture_torch.py"
-        step "$name.losses" "$python" tests/gpu/same_losses.py "$results"/torchrun.{1,"$processes"}/neural_texture.csv
+        for way in copied sharded; do
+            [ "$processes" -le "$count" ] && [ "$processes.$way" != 1.sharded ] || continue
+            name=torchrun.$processes.$way options=()
+            [ $way = copied ] || options=(--shard)
+            mkdir -p "$results/$name"
+            step "$name" in_folder "$results/$name" "${limit[@]}" "$python" -m torch.distributed.run --standalone \
+                --nproc-per-node "$processes" "$PWD/samples/neural_texture/neural_texture_torch.py" "${options[@]}" \
+                && step "$name.losses" "$python" tests/gpu/same_losses.py \
+                    "$results"/{torchrun.1.copied,"$name"}/neural_texture.csv
+        done
     done
 }
 
-# Where samples write; the modules of samples can be imported.
+# in_folder FOLDER COMMAND...: runs a sample in the folder that it writes to; the modules of samples can be imported.
 in_folder() {
-    local path
-    path=$(find "$build/samples" -name '*.generated' -type d -printf '%p:')
-    (cd "$1" && shift && PYTHONPATH=$(absolute "$path")$PYTHONPATH "$@")
+    local folder=$1 path
+    shift
+    path=$(find "$PWD/$build/samples" -name '*.generated' -type d -printf '%p:')
+    (cd "$folder" && PYTHONPATH=$path$PYTHONPATH "$@")
 }
-absolute() { sed "s|[^:]*:|$PWD/&|g" <<<"$1"; }
 
 run_sanitizers() {
     local tool sanitizer
