@@ -197,7 +197,7 @@ ContextPtr host_context() {
     }
     std::erase_if(all, [](const DeviceInfo& info) { return info.backend != "vulkan"; });
     if (all.empty()) return usual;
-    std::ranges::stable_partition(all, [](const DeviceInfo& info) { return info.is_cpu; });
+    std::stable_partition(all.begin(), all.end(), [](const DeviceInfo& info) { return info.is_cpu; });
     return other_slots().try_emplace(host, open(all.front().id)).first->second;
 }
 
