@@ -23,8 +23,9 @@ struct Info {
     std::string name;     ///< "NVIDIA H200", "llvmpipe (LLVM 15.0.6, 256 bits)"
     std::string driver;   ///< driver's name and version, for messages
     bool is_cpu = false;
-    std::uint64_t memory = 0;           ///< bytes of device memory
-    std::vector<std::string> features;  ///< in the words of manifest::Image::features, sorted
+    std::array<std::uint8_t, 16> uuid{};  ///< of the GPU, in whatever backend; zeros where it isn't known
+    std::uint64_t memory = 0;             ///< bytes of device memory
+    std::vector<std::string> features;    ///< in the words of manifest::Image::features, sorted
     std::uint32_t subgroup_size = 0;
     std::uint32_t max_block_size = 0;              ///< bytes of a parameter block passed by value
     Grid max_groups{65535, 65535, 65535};          ///< in each dimension

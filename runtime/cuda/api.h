@@ -88,6 +88,106 @@ inline constexpr unsigned CU_GRAPH_USER_OBJECT_MOVE = 1;
 inline constexpr std::uintptr_t launch_buffer_pointer = 1;
 inline constexpr std::uintptr_t launch_buffer_size = 2;
 
+// For memory and semaphores that other APIs have, too.
+using CUmemGenericAllocationHandle = unsigned long long;
+using CUexternalMemory = struct CUextMemory_st*;
+using CUexternalSemaphore = struct CUextSemaphore_st*;
+
+inline constexpr int CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED = 103;
+inline constexpr int CU_DEVICE_ATTRIBUTE_TIMELINE_SEMAPHORE_INTEROP_SUPPORTED = 114;
+inline constexpr int CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1;
+inline constexpr int CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3;
+inline constexpr int CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0;
+inline constexpr int CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD = 1;
+inline constexpr int CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD = 9;
+
+struct CUuuid {
+    unsigned char bytes[16] = {};
+};
+
+struct CUmemLocation {
+    int type = 0;
+    int id = 0;
+};
+
+struct CUmemAllocationProp {
+    int type = 0;
+    int requestedHandleTypes = 0;
+    CUmemLocation location;
+    void* win32HandleMetaData = nullptr;
+    struct {
+        unsigned char compressionType = 0;
+        unsigned char gpuDirectRDMACapable = 0;
+        unsigned short usage = 0;
+        unsigned char reserved[4] = {};
+    } allocFlags;
+};
+
+struct CUmemAccessDesc {
+    CUmemLocation location;
+    int flags = 0;
+};
+
+/// What CUDA takes for a file or for what Windows has in its place.
+union CudaShareable {
+    struct {
+        void* handle;
+        const void* name;
+    } win32;
+    int fd;
+};
+
+struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC {
+    int type = 0;
+    CudaShareable handle{};
+    unsigned long long size = 0;
+    unsigned flags = 0;
+    unsigned reserved[16] = {};
+};
+
+struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC {
+    unsigned long long offset = 0;
+    unsigned long long size = 0;
+    unsigned flags = 0;
+    unsigned reserved[16] = {};
+};
+
+struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC {
+    int type = 0;
+    CudaShareable handle{};
+    unsigned flags = 0;
+    unsigned reserved[16] = {};
+};
+
+struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS {
+    struct {
+        struct {
+            unsigned long long value = 0;
+        } fence;
+        unsigned long long nvSciSync = 0;
+        unsigned long long keyedMutex = 0;
+        unsigned reserved[12] = {};
+    } params;
+    unsigned flags = 0;
+    unsigned reserved[16] = {};
+};
+
+struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS {
+    struct {
+        struct {
+            unsigned long long value = 0;
+        } fence;
+        unsigned long long nvSciSync = 0;
+        struct {
+            unsigned long long key = 0;
+            unsigned timeoutMs = 0;
+        } keyedMutex;
+        unsigned reserved[10] = {};
+    } params;
+    unsigned flags = 0;
+    unsigned reserved[16] = {};
+};
+
 struct CUmemPoolProps {
     int allocType = 0;
     int handleTypes = 0;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda/result.h"
+#include "cuda/sharing_functions.h"
 
 namespace kf::cuda {
 namespace {
@@ -37,6 +38,17 @@ Functions Functions::load(const std::function<void*(const char*)>& lookup) {
         fail_missing(#name);                                                  \
     }
     KF_CUDA_FUNCTIONS(KF_CUDA_LOAD)
+#undef KF_CUDA_LOAD
+    return functions;
+}
+
+SharingFunctions SharingFunctions::load(const std::function<void*(const char*)>& lookup) {
+    SharingFunctions functions;
+    functions.is_complete = true;
+#define KF_CUDA_LOAD(name, parameters)                                        \
+    functions.name = reinterpret_cast<CUresult(*) parameters>(lookup(#name)); \
+    functions.is_complete = functions.is_complete && functions.name != nullptr;
+    KF_CUDA_SHARING_FUNCTIONS(KF_CUDA_LOAD)
 #undef KF_CUDA_LOAD
     return functions;
 }

@@ -21,12 +21,17 @@ Library::Library(const std::string& name) {
         throw DeviceError(ErrorCode::no_driver,
                           "cuda: can't open " + name + ": " + reason + "; install the NVIDIA driver");
     }
-    functions_ = Functions::load([handle](const char* function) { return dlsym(handle, function); });
+    const auto lookup = [handle](const char* function) { return dlsym(handle, function); };
+    functions_ = Functions::load(lookup);
+    sharing_ = SharingFunctions::load(lookup);
     dlclose(handle);
     start();
 }
 
-Library::Library(void* (*lookup)(const char* name)) : functions_(Functions::load(lookup)) { start(); }
+Library::Library(void* (*lookup)(const char* name))
+    : functions_(Functions::load(lookup)), sharing_(SharingFunctions::load(lookup)) {
+    start();
+}
 
 void Library::start() {
     const CUresult result = functions_.cuInit(0);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/functions.h"
+#include "cuda/sharing_functions.h"
 
 namespace kf::cuda {
 
@@ -16,12 +17,14 @@ public:
     explicit Library(void* (*lookup)(const char* name));
 
     [[nodiscard]] const Functions& functions() const { return functions_; }
+    [[nodiscard]] const SharingFunctions& sharing() const { return sharing_; }
     [[nodiscard]] int version() const { return version_; }  ///< of CUDA: 12040 is 12.4
 
 private:
     void start();
 
     Functions functions_;
+    SharingFunctions sharing_;
     int version_ = 0;
 };
 

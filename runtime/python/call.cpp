@@ -89,6 +89,9 @@ public:
 
     using CallItems::call;
 
+    /// Whether Vulkan's kernels ran on CUDA's memory.
+    [[nodiscard]] bool crosses() const { return crossing_ != nullptr; }
+
     py::object run(Encoder* before) {
         const ContextPtr context = choose_context();
         context_ = context;
@@ -99,7 +102,7 @@ public:
         if (on) check_capture(*on);
         is_small_ = is_small();
         take_torch();
-        waits_ = waits();
+        waits_ = find_waits();
         if (waits_) plan_imports(*this);
         args_.reserve(hosts_.size());
         for (std::size_t i = 0; i < hosts_.size(); ++i) {
@@ -111,12 +114,14 @@ public:
         check_torch_writes();
         if (encoder_ != nullptr && encoder_->keeps()) check_kept();
         if (encoder_ != nullptr) encoder_->open(context);
+        if (crossing_ != nullptr) crossing_->begin();
         {
             const GilRelease release;
             detail::invoke(function, overload_, pass_, args_,
                            encoder_ == nullptr ? nullptr : &encoder_->encoder(),
                            settings_.shape ? &*settings_.shape : nullptr, on ? &*on : nullptr, before);
         }
+        if (crossing_ != nullptr) crossing_->finish();
         if (waits_) wait_for_imports(*this);
         if (encoder_ != nullptr && encoder_->keeps()) encoder_->name(info_.shared_from_this());
         note_torch_writes();
@@ -130,6 +135,7 @@ private:
     void take_items(const Overloads& overloads);
     void check_written(std::size_t i) const;
     ContextPtr choose_context();
+    ContextPtr cross_to_vulkan(std::size_t i);
     std::optional<Device> on_stream(const Context& context) const;
     void check_capture(const Device& on) const;
     void check_derivative(std::size_t i) const;
@@ -139,7 +145,7 @@ private:
     void check_torch_writes() const;
     void note_torch_writes() const;
     [[nodiscard]] bool is_small() const;
-    [[nodiscard]] bool waits() const;
+    [[nodiscard]] bool find_waits() const;
     void check_apart() const;
     void check_kept() const;
     void download_written();
@@ -193,11 +199,26 @@ ContextPtr Call::choose_context() {
     for (const Host& host : hosts_) {
         if (host.tensor != nullptr && host.torch == nullptr) return host.tensor->context;
     }
-    for (const Host& host : hosts_) {
-        if (host.tensor != nullptr) return host.tensor->context;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        if (hosts_[i].tensor == nullptr) continue;
+        return is_for_vulkan_only(*info_.artifact) ? cross_to_vulkan(i) : hosts_[i].tensor->context;
     }
     if (encoder_ != nullptr && encoder_->context() != nullptr) return encoder_->context();
     return reader_.torch.first() ? host_context() : default_context();
+}
+
+/// Has the function's kernels run on Vulkan, where item `i` is a tensor on CUDA.
+ContextPtr Call::cross_to_vulkan(std::size_t i) {
+    if (encoder_ != nullptr) {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "the function has kernels for Vulkan alone, and " + std::string(encoder_->writes_later()) +
+                   ": give a kf.Tensor of the Vulkan device, or generate it with the target cuda");
+    }
+    const TorchTensor& tensor = *hosts_[i].torch;
+    const Detour& detour = detour_of(tensor.memory.ordinal);
+    void* const stream = settings_.stream ? *settings_.stream : current_stream(tensor);
+    crossing_ = std::make_unique<interop::Crossing>(detour.bridge, stream);
+    return detour.context;
 }
 
 /// Refuses tensors of PyTorch's that aren't where the call runs. One number on the CPU goes anywhere, as it
@@ -224,17 +245,20 @@ void Call::check_same_device() const {
 void Call::take_torch() {
     if (!reader_.torch.first()) return;
     PyObject* like = nullptr;
-    for (Host& host : hosts_) {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        Host& host = hosts_[i];
         if (host.torch == nullptr || host.tensor == nullptr) continue;
         if (like == nullptr) like = host.torch->given.ptr();
-        host.torch->on_device = {on_device_of_call(*host.torch), context_};
+        const bool is_read = !is_output(i) || runs_backward(pass_);
+        host.torch->on_device = {on_device_of_call(*host.torch, i, is_read, is_torch_written(i)), context_};
     }
     returns_torch_host_ = like == nullptr && encoder_ == nullptr;
-    if (like == nullptr) return;
+    if (like == nullptr && (!returns_torch_host_ || is_small_)) return;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const bool is_made = is_output(i) && !hosts_[i].given && !hosts_[i].as_array;
         if (is_made && item(i).structure == nullptr && manifest::passes_elements(leaf(i)))
-            hosts_[i].output = std::make_shared<TorchOutput>(context_, like, encoder_ != nullptr);
+            hosts_[i].output =
+                std::make_shared<TorchOutput>(context_, like, encoder_ != nullptr, crossing_.get());
     }
 }
 
@@ -267,6 +291,7 @@ void Call::note_torch_writes() const {
 }
 
 std::optional<Device> Call::on_stream(const Context& context) const {
+    if (crossing_ != nullptr) return std::nullopt;
     if (!settings_.stream) {
         const auto on_cuda = [](const Host& host) { return host.torch != nullptr && !host.torch->array; };
         const auto found = std::ranges::find_if(hosts_, on_cuda);
@@ -358,7 +383,7 @@ bool Call::is_small() const {
 }
 
 /// Whether the host waits for what the call gives it.
-bool Call::waits() const {
+bool Call::find_waits() const {
     if (encoder_ != nullptr) return false;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const Host& host = hosts_[i];
@@ -367,6 +392,7 @@ bool Call::waits() const {
                 ? is_written(i) || writes_input(i)
                 : host.as_array || returns_torch_host(i) || (is_returned && manifest::passes_value(leaf(i))))
             return true;
+        if (runs_backward(pass_) && host.torch != nullptr && host.torch->array) return true;
         if (runs_backward(pass_) && host.differentiable != nullptr && host.tensor == nullptr && !is_output(i))
             return true;
     }
@@ -513,7 +539,7 @@ py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
     overloads.resolve();
     Call full(overloads, pass, encoder, std::move(settings));
     py::object result = full.run(before);
-    quick.keep(*overloads.taken().info, full.call());
+    if (!full.crosses()) quick.keep(*overloads.taken().info, full.call());
     return result;
 }
 

@@ -12,6 +12,7 @@
 #include "core/kinds/questions.h"
 #include "core/pass_rules.h"
 #include "core/roles.h"
+#include "python/crossing.h"
 #include "python/encoder.h"
 #include "python/function.h"
 #include "python/given_object.h"
@@ -61,8 +62,10 @@ public:
     [[nodiscard]] bool may_be_mapped(std::size_t i) const {
         return is_small_ && manifest::passes_tensor(leaf(i)) && !manifest::has_free_access(leaf(i));
     }
-    /// The memory of a tensor of PyTorch's on CUDA, as the call's device has it.
-    [[nodiscard]] AnyTensor on_device_of_call(const TorchTensor& tensor) const {
+    /// The memory of a tensor of PyTorch's on CUDA, as the call's device has it, for item `i`.
+    [[nodiscard]] AnyTensor on_device_of_call(const TorchTensor& tensor, std::size_t i, bool is_read,
+                                              bool is_written) const {
+        if (crossing_ != nullptr) return cross(*crossing_, tensor.memory, is_read, is_written, where(i));
         if (encoder_ != nullptr) return keep_torch(tensor, context_);
         return tensor.on_device.context == context_ ? tensor.on_device.any : lend(tensor.memory, context_);
     }
@@ -76,6 +79,7 @@ public:
         return is_written(i) || writes_input(i) || may_write_through(leaf(i));
     }
     /// Kernels may use the array that was given for item `i` where it lies: the call waits for them.
+    [[nodiscard]] bool waits() const { return waits_; }
     [[nodiscard]] bool may_be_imported(std::size_t i) const {
         return waits_ && hosts_[i].array && !hosts_[i].is_copied && manifest::passes_memory(leaf(i));
     }
@@ -100,7 +104,8 @@ protected:
     std::pmr::vector<Host> hosts_{&memory_};  ///< one an item
     std::pmr::vector<detail::Arg> args_{&memory_};
     const manifest::Call* call_ = nullptr;
-    ContextPtr context_;  ///< that the call runs on
+    ContextPtr context_;                           ///< that the call runs on
+    std::unique_ptr<interop::Crossing> crossing_;  ///< of a call of Vulkan's kernels on CUDA's memory
     bool returns_torch_host_ = false;
     bool is_small_ = false;  ///< a forward call, made at once, of few elements
     bool waits_ = false;     ///< until the device is done

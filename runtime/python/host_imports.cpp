@@ -13,6 +13,8 @@
 #include "python/host.h"
 #include "python/host_argument.h"
 #include "python/tensor.h"
+#include "python/torch_outputs.h"
+#include "python/with_gradients.h"
 
 namespace kf::python {
 namespace {
@@ -64,10 +66,12 @@ std::int64_t element_alignment(const CallItems& items, std::size_t i, const Cont
         return std::max(most, static_cast<std::int64_t>(info.buffer_alignment));
     }
     if (items.item(i).type != nullptr) return most;
+    // Words are filled in what is summed.
+    const std::int64_t least = is_by_element(argument) ? 1 : 4;
     const std::int64_t bytes =
         std::accumulate(argument.trailing.begin(), argument.trailing.end(),
                         manifest::scalar_bytes(argument.element.scalar), std::multiplies<>());
-    return std::min(most, bytes & -bytes);
+    return std::max(least, std::min(most, bytes & -bytes));
 }
 
 /// Whether the elements may lie apart: kernels for that are there, and each call looks at its own alone.
@@ -77,17 +81,38 @@ bool may_lie_apart(const CallItems& items, std::size_t i) {
            !manifest::requires_contiguous(items.leaf(i));
 }
 
+bool share_bytes(const py::array& a, const py::array& b) {
+    const ByteRange one = bytes_between_ends(a);
+    const ByteRange other = bytes_between_ends(b);
+    return one.begin < other.end && other.begin < one.end;
+}
+
+/// A whole array, without gaps.
+AnyTensor import_packed(const py::array& array, ScalarType scalar, const Context& context) {
+    if ((array.flags() & py::array::c_style) == 0) return {};
+    detail::HostArray given;
+    given.first = static_cast<std::byte*>(const_cast<void*>(array.data()));
+    given.element = ElementType{scalar, 0};
+    for (py::ssize_t d = 0; d < array.ndim(); ++d) {
+        given.shape.push_back(array.shape(d));
+        given.strides.push_back(array.strides(d));
+    }
+    given.alignment = 16;
+    given.inner = given.shape.size();
+    given.owner = shared_owner(py::reinterpret_borrow<py::object>(array));
+    const GilRelease release;
+    return detail::import_host(context.device(), std::move(given), detail::HostUse::often);
+}
+
 }  // namespace
 
 void plan_imports(CallItems& items) {
     for (std::size_t w = 0; w < items.size(); ++w) {
         if (!items.host(w).array || !writes_to(items, w)) continue;
-        const ByteRange written = bytes_between_ends(*items.host(w).array);
         for (std::size_t i = 0; i < items.size(); ++i) {
             Host& host = items.host(i);
             if (!host.array || writes_to(items, i)) continue;
-            const ByteRange read = bytes_between_ends(*host.array);
-            const bool meets = read.begin < written.end && written.begin < read.end;
+            const bool meets = share_bytes(*items.host(w).array, *host.array);
             host.is_copied = host.is_copied || (meets && !is_same(items, w, i));
         }
     }
@@ -97,7 +122,7 @@ void import_array(CallItems& items, std::size_t i, const Context& context) {
     Host& host = items.host(i);
     for (std::size_t k = 0; k < i; ++k) {
         if (!items.host(k).is_imported || !is_same(items, i, k)) continue;
-        host.uploaded = items.host(k).uploaded;
+        host.uploaded = items.host(k).uploaded.without_grads();
         host.is_imported = true;
         return;
     }
@@ -119,8 +144,33 @@ void import_array(CallItems& items, std::size_t i, const Context& context) {
 void wait_for_imports(CallItems& items) {
     const GilRelease release;
     for (std::size_t i = 0; i < items.size(); ++i) {
-        if (items.host(i).is_imported) detail::wait_until_idle(items.host(i).uploaded);
+        const Host& host = items.host(i);
+        if (host.is_imported) detail::wait_until_idle(host.uploaded);
+        if (host.output != nullptr && host.output->imported())
+            detail::wait_until_idle(host.output->imported());
+        if (host.gradients == nullptr) continue;
+        for (const HeldGradient* gradient : {&host.gradients->in, &host.gradients->out}) {
+            if (gradient->is_imported) detail::wait_until_idle(gradient->memory);
+        }
     }
+}
+
+AnyTensor import_gradient(CallItems& items, const py::array& array, ScalarType scalar, bool is_written,
+                          const Context& context) {
+    if (!items.waits()) return {};
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const Host& host = items.host(i);
+        if (is_written && host.array && share_bytes(array, *host.array)) return {};
+        if (host.gradients == nullptr) continue;
+        for (const HeldGradient* other : {&host.gradients->in, &host.gradients->out}) {
+            if (other->is_imported && share_bytes(array, *other->torch->array)) return {};
+        }
+    }
+    return import_packed(array, scalar, context);
+}
+
+AnyTensor import_result(const py::array& array, ScalarType scalar, const Context& context) {
+    return import_packed(array, scalar, context);
 }
 
 void fill_array(CallItems& items, std::size_t i) {

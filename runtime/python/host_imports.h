@@ -15,6 +15,12 @@ void plan_imports(CallItems& items);
 /// `is_imported`; unless the array has to be copied.
 void import_array(CallItems& items, std::size_t i, const Context& context);
 
+/// A gradient on the host, or a result that is new, as a tensor over its memory. Null where it has to be
+/// copied.
+AnyTensor import_gradient(CallItems& items, const py::array& array, ScalarType scalar, bool is_written,
+                          const Context& context);
+AnyTensor import_result(const py::array& array, ScalarType scalar, const Context& context);
+
 /// Waits, without Python's lock, until the call's kernels are done with the arrays that they use.
 void wait_for_imports(CallItems& items);
 

@@ -4,6 +4,7 @@
 #include "core/tensor_state.h"
 #include "python/gil.h"
 #include "python/host.h"
+#include "python/host_imports.h"
 
 namespace kf::python {
 namespace {
@@ -17,13 +18,20 @@ Dims shape_of_scalars(const ElementType& element, const Dims& shape) {
 
 }  // namespace
 
+AnyTensor TorchOutput::memory_of(const TorchTensor& tensor) {
+    if (tensor.array) return imported_ = import_result(*tensor.array, tensor.memory.scalar, *context_);
+    if (crossing_ != nullptr) return cross(*crossing_, tensor.memory, false, true, {});
+    return is_kept_ ? keep_torch(tensor, context_) : lend(tensor.memory, context_);
+}
+
 AnyTensor TorchOutput::make(const ElementType& element, const Dims& shape) {
     const GilHold lock;
     const Torch& torch = *Torch::loaded();
-    const auto seen =
-        make_torch(torch, shape_of_scalars(element, shape), element.scalar, torch.device(like_));
+    const auto seen = make_torch(torch, shape_of_scalars(element, shape), element.scalar,
+                                 like_ == nullptr ? py::object(py::str("cpu")) : torch.device(like_));
+    const AnyTensor memory = memory_of(*seen);
+    if (!memory) return AnyTensor::empty(context_->device(), element, shape);
     made_ = seen->given;
-    const AnyTensor memory = is_kept_ ? keep_torch(*seen, context_) : lend(seen->memory, context_);
     detail::TensorState state = *memory.state();
     state.element = element;
     state.shape = shape;

@@ -3,26 +3,36 @@
 
 #include <kf/invoke.h>
 
+#include "python/crossing.h"
 #include "python/torch_tensors.h"
 
 namespace kf::python {
 
-/// Makes the tensor of one result, on a CUDA device, when the call has been checked.
+/// Makes the tensor of one result when the call has been checked: on a CUDA device, or on the CPU, where
+/// kernels can write to its memory; else the device makes one.
 class TorchOutput final : public detail::OutputMaker {
 public:
-    /// `like`: a tensor that is on the device. `is_kept`: commands that run later use the result.
-    TorchOutput(ContextPtr context, PyObject* like, bool is_kept = false)
-        : context_(std::move(context)), like_(like), is_kept_(is_kept) {}
+    /// `like`: a tensor that is on the device; null for the CPU. `is_kept`: commands that run later use the
+    /// result. `crossing`: that lends CUDA's memory to the context's device, if one does.
+    TorchOutput(ContextPtr context, PyObject* like, bool is_kept = false,
+                interop::Crossing* crossing = nullptr)
+        : context_(std::move(context)), like_(like), is_kept_(is_kept), crossing_(crossing) {}
 
     AnyTensor make(const ElementType& element, const Dims& shape) override;
     /// Null where the call needed none.
     [[nodiscard]] const py::object& made() const { return made_; }
+    /// The same on the CPU, for the call to wait for; null on CUDA.
+    [[nodiscard]] const AnyTensor& imported() const { return imported_; }
 
 private:
     ContextPtr context_;
     PyObject* like_;
     bool is_kept_;
+    interop::Crossing* crossing_;
     py::object made_;
+    AnyTensor imported_;
+
+    AnyTensor memory_of(const TorchTensor& tensor);
 };
 
 /// A new tensor on the CPU with the elements of one of ours; waits for the device.

@@ -10,6 +10,7 @@
 #include "python/buffer.h"
 #include "python/errors.h"
 #include "python/host.h"
+#include "python/host_imports.h"
 #include "python/pushed_gradient.h"
 #include "python/scalars.h"
 
@@ -103,9 +104,11 @@ void hold(CallItems& items, std::size_t i, HeldGradient& gradient, const char* n
     }
     if (seen.array) {
         if (is_written) check_writable(*seen.array, items.where(i));
-        gradient.memory = upload(context.device(), *seen.array, items.where(i));
+        gradient.memory = import_gradient(items, *seen.array, seen.memory.scalar, is_written, context);
+        gradient.is_imported = static_cast<bool>(gradient.memory);
+        if (!gradient.is_imported) gradient.memory = upload(context.device(), *seen.array, items.where(i));
     } else {
-        gradient.memory = items.on_device_of_call(seen);
+        gradient.memory = items.on_device_of_call(seen, i, true, is_written);
     }
 }
 
@@ -162,7 +165,8 @@ void store_gradients(CallItems& items, std::size_t i, const py::object& contribu
     if (contribution) {
         add_value(items, i, held->out, contribution);
     } else if (held->out.torch != nullptr && held->out.torch->array) {
-        download_into({held->out.memory, nullptr, nullptr}, *held->out.torch->array);
+        if (!held->out.is_imported)
+            download_into({held->out.memory, nullptr, nullptr}, *held->out.torch->array);
     }
     if (held->out.torch != nullptr) Torch::loaded()->note_writes(py::make_tuple(held->out.given));
     if (held->leaf) held->leaf.attr("grad") = held->out.given;

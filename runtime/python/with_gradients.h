@@ -26,6 +26,7 @@ struct HeldGradient {
     py::object given;
     std::unique_ptr<TorchTensor> torch;  ///< null where it isn't PyTorch's
     AnyTensor memory;
+    bool is_imported = false;  ///< that is the array's own memory
 };
 
 /// The gradients of one item that aren't the tensor's own: those of with_gradients(), of a

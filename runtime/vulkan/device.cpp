@@ -605,6 +605,48 @@ VkResult VulkanDevice::submit_buffer(VkCommandBuffer buffer, std::uint64_t value
     return context_->vk.vkQueueSubmit(context_->queue, 1, &info, VK_NULL_HANDLE);
 }
 
+void VulkanDevice::wait_on_queue(VkSemaphore timeline, std::uint64_t value) {
+    VkTimelineSemaphoreSubmitInfo values{};
+    values.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+    values.waitSemaphoreValueCount = 1;
+    values.pWaitSemaphoreValues = &value;
+    constexpr VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkSubmitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.pNext = &values;
+    info.waitSemaphoreCount = 1;
+    info.pWaitSemaphores = &timeline;
+    info.pWaitDstStageMask = &stages;
+    submit_alone(info);
+}
+
+void VulkanDevice::signal_on_queue(VkSemaphore timeline, std::uint64_t value) {
+    VkTimelineSemaphoreSubmitInfo values{};
+    values.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+    values.signalSemaphoreValueCount = 1;
+    values.pSignalSemaphoreValues = &value;
+    VkSubmitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.pNext = &values;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &timeline;
+    submit_alone(info);
+}
+
+void VulkanDevice::wait_until_queue_is_idle() {
+    wait();
+    const QueueLock queue(lock_queue_, unlock_queue_);
+    check_lost(context_->vk.vkQueueWaitIdle(context_->queue), "vkQueueWaitIdle");
+}
+
+void VulkanDevice::submit_alone(const VkSubmitInfo& info) {
+    const Lock lock(*this);
+    check_usable();
+    flush_current();
+    const QueueLock queue(lock_queue_, unlock_queue_);
+    check_lost(context_->vk.vkQueueSubmit(context_->queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+}
+
 void VulkanDevice::depart(CommandList& list) {
     departing_.insert(departing_.end(), std::make_move_iterator(list.foreign().begin()),
                       std::make_move_iterator(list.foreign().end()));

@@ -60,6 +60,14 @@ public:
     std::uint64_t finish(std::unique_ptr<driver::Recorder> recorder);
     void release(std::uint64_t commands);
 
+    [[nodiscard]] const std::shared_ptr<Context>& context() const { return context_; }
+    [[nodiscard]] Memory& memory() { return *memory_; }
+    void wait_until_queue_is_idle();
+    /// Flushes. Then what comes later on the queue waits until the semaphore has the value, or the semaphore
+    /// gets it when all that came before is done.
+    void wait_on_queue(VkSemaphore timeline, std::uint64_t value);
+    void signal_on_queue(VkSemaphore timeline, std::uint64_t value);
+
     [[nodiscard]] std::vector<std::string> validation_messages() const;
     [[nodiscard]] Statistics statistics() const;
 
@@ -116,6 +124,7 @@ private:
     void submit_list(std::unique_ptr<CommandList> list);
     void submit_commands(Submission submission, VkCommandBuffer buffer);
     VkResult submit_buffer(VkCommandBuffer buffer, std::uint64_t value);
+    void submit_alone(const VkSubmitInfo& info);
     /// Keeps the memory of others that the list used until mutex_ is released.
     void depart(CommandList& list);
     /// The same where nobody else has the list.

@@ -50,6 +50,8 @@ DeviceFunctions DeviceFunctions::load(PFN_vkGetDeviceProcAddr get, VkDevice devi
         get(device, "vkGetPipelineExecutableStatisticsKHR"));
     table.vkGetMemoryHostPointerPropertiesEXT = reinterpret_cast<PFN_vkGetMemoryHostPointerPropertiesEXT>(
         get(device, "vkGetMemoryHostPointerPropertiesEXT"));
+    table.vkGetMemoryFdKHR = reinterpret_cast<PFN_vkGetMemoryFdKHR>(get(device, "vkGetMemoryFdKHR"));
+    table.vkGetSemaphoreFdKHR = reinterpret_cast<PFN_vkGetSemaphoreFdKHR>(get(device, "vkGetSemaphoreFdKHR"));
     return table;
 }
 #undef KF_VULKAN_OWNER

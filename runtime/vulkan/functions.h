@@ -96,6 +96,8 @@ struct DeviceFunctions {
     // Null where the device was made without their extensions.
     PFN_vkGetPipelineExecutableStatisticsKHR vkGetPipelineExecutableStatisticsKHR = nullptr;
     PFN_vkGetMemoryHostPointerPropertiesEXT vkGetMemoryHostPointerPropertiesEXT = nullptr;
+    PFN_vkGetMemoryFdKHR vkGetMemoryFdKHR = nullptr;
+    PFN_vkGetSemaphoreFdKHR vkGetSemaphoreFdKHR = nullptr;
 
     static DeviceFunctions load(PFN_vkGetDeviceProcAddr get, VkDevice device);
 };

@@ -1,7 +1,10 @@
 // Buffers over memory that others own.
 #include "vulkan/imports.h"
 
+#include <kf/error.h>
+
 #include <optional>
+#include <string>
 
 namespace kf::vulkan {
 namespace {
@@ -59,6 +62,43 @@ std::uint64_t address_of(const Context& context, VkBuffer buffer) {
 }
 
 }  // namespace
+
+Buffer import_file_memory(const Context& context, int file, std::uint64_t size, VkBufferUsageFlags usage) {
+    Buffer made;
+    made.size = size;
+    made.buffer = make_buffer(context, size, usage, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
+    if (made.buffer == VK_NULL_HANDLE) {
+        return {};
+    }
+    VkImportMemoryFdInfoKHR import{};
+    import.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
+    import.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    import.fd = file;
+    if (!bind(context, made, &import, ~0U, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0)) {
+        destroy_buffer(context, made);
+        return {};
+    }
+    made.address = address_of(context, made.buffer);
+    return made;
+}
+
+Buffer make_exportable(const Context& context, std::uint64_t size, VkBufferUsageFlags usage) {
+    Buffer made;
+    made.size = size;
+    made.buffer = make_buffer(context, size, usage, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
+    VkExportMemoryAllocateInfo exported{};
+    exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
+    exported.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    if (made.buffer == VK_NULL_HANDLE ||
+        !bind(context, made, &exported, ~0U, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0)) {
+        destroy_buffer(context, made);
+        throw DeviceError(ErrorCode::out_of_memory, "vulkan: " + context.physical.info.name +
+                                                        " has no memory of " + std::to_string(size) +
+                                                        " bytes to share");
+    }
+    made.address = address_of(context, made.buffer);
+    return made;
+}
 
 Buffer import_host_memory(const Context& context, std::byte* memory, std::uint64_t size,
                           VkBufferUsageFlags usage) {

@@ -110,19 +110,34 @@ std::shared_ptr<VulkanAllocation> Memory::import_host(driver::HostMemory memory)
     if (imported.buffer == VK_NULL_HANDLE) {
         return nullptr;
     }
-    auto allocation = std::make_shared<VulkanAllocation>();
-    allocation->address = imported.address + (first - begin);
-    allocation->size = memory.size;
+    std::shared_ptr<VulkanAllocation> allocation = take_over(imported, first - begin, memory.size);
     allocation->host = memory.bytes;
+    allocation->owner_ = std::move(memory.owner);
+    return allocation;
+}
+
+std::shared_ptr<VulkanAllocation> Memory::import_file(int file, std::uint64_t size) {
+    const Buffer imported = import_file_memory(*context_, file, size, block_usage);
+    return imported.buffer == VK_NULL_HANDLE ? nullptr : take_over(imported, 0, size);
+}
+
+std::shared_ptr<VulkanAllocation> Memory::make_exportable(std::uint64_t size) {
+    return take_over(vulkan::make_exportable(*context_, size, block_usage), 0, size);
+}
+
+std::shared_ptr<VulkanAllocation> Memory::take_over(const Buffer& buffer, std::uint64_t offset,
+                                                    std::uint64_t size) {
+    auto allocation = std::make_shared<VulkanAllocation>();
+    allocation->address = buffer.address + offset;
+    allocation->size = size;
     allocation->context_ = context_.get();
     allocation->home = context_.get();
     allocation->memory_ = shared_from_this();
     allocation->is_wrapped = true;
-    allocation->owner_ = std::move(memory.owner);
-    allocation->hazard_key_ = imported.buffer;
-    allocation->imported_ = imported;
-    allocation->buffer_ = imported.buffer;
-    allocation->offset_ = first - begin;
+    allocation->hazard_key_ = buffer.buffer;
+    allocation->imported_ = buffer;
+    allocation->buffer_ = buffer.buffer;
+    allocation->offset_ = offset;
     return allocation;
 }
 

@@ -22,6 +22,8 @@ public:
     [[nodiscard]] VkBuffer buffer() const { return buffer_; }
     [[nodiscard]] std::uint64_t offset() const { return offset_; }  ///< in buffer()
     [[nodiscard]] const Context* context() const;
+    /// Null but for memory that others have, too, in a buffer of its own.
+    [[nodiscard]] VkDeviceMemory shared_memory() const { return imported_.memory; }
     [[nodiscard]] bool is_foreign() const { return hazard_key_ != this; }
     /// What hazards know it by: all that was wrapped of one buffer counts as one.
     [[nodiscard]] const void* hazard_key() const { return hazard_key_; }
@@ -69,6 +71,9 @@ public:
     std::shared_ptr<VulkanAllocation> wrap(driver::ForeignMemory memory);
     /// See driver::Device.
     std::shared_ptr<VulkanAllocation> import_host(driver::HostMemory memory);
+    /// See vulkan/sharing.h.
+    std::shared_ptr<VulkanAllocation> import_file(int file, std::uint64_t size);
+    std::shared_ptr<VulkanAllocation> make_exportable(std::uint64_t size);
 
     struct Usage {
         std::uint64_t reserved = 0;  ///< bytes taken from the driver
@@ -80,6 +85,9 @@ public:
 private:
     friend class VulkanAllocation;
     std::shared_ptr<VulkanAllocation> take_locked(std::uint64_t size);
+    /// An allocation of `size` bytes of a buffer of its own, from `offset` on.
+    std::shared_ptr<VulkanAllocation> take_over(const Buffer& buffer, std::uint64_t offset,
+                                                std::uint64_t size);
     bool grow(std::uint64_t block_size);
     void give(const Heap::Range& range);
 

@@ -25,6 +25,7 @@ struct Features {
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable{};
     VkPhysicalDeviceRobustness2FeaturesEXT robustness{};
     VkBool32 host_memory = VK_FALSE;  ///< can be imported
+    VkBool32 files = VK_FALSE;        ///< memory and semaphores can be exported and imported as files
     std::vector<const char*> extensions;
 
     Features() = default;
@@ -85,6 +86,12 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
         features.host_memory = VK_TRUE;
         features.extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     }
+    if (has_extension(extensions, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) &&
+        has_extension(extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) {
+        features.files = VK_TRUE;
+        features.extensions.push_back(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+        features.extensions.push_back(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    }
     // Bounds checks on every access cost much and promise nothing for device addresses.
     features.core.features.robustBufferAccess = VK_FALSE;
     features.robustness.robustBufferAccess2 = VK_FALSE;
@@ -140,6 +147,7 @@ std::vector<std::string> words(const Features& features, const VkPhysicalDeviceS
     word(features.v11.variablePointers, "variable_pointers");
     word(features.dot_product.shaderIntegerDotProduct, "integer_dot_product");
     word(features.host_memory, import_host_word);
+    word(features.files, share_files_word);
     // Kernels ask it of float32 alone.
     word(floats.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE
              ? VK_FALSE
@@ -267,11 +275,15 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_memory{};
     host_memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT;
     host_memory.pNext = &driver;
+    VkPhysicalDeviceIDProperties ids{};
+    ids.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
     const bool imports = has_extension(extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     VkPhysicalDeviceProperties2 all{};
     all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    all.pNext = imports ? static_cast<void*>(&host_memory) : &driver;
+    ids.pNext = imports ? static_cast<void*>(&host_memory) : &driver;
+    all.pNext = &ids;
     vk.vkGetPhysicalDeviceProperties2(device, &all);
+    std::copy_n(ids.deviceUUID, VK_UUID_SIZE, physical.info.uuid.begin());
     physical.info.driver = std::string(driver.driverName) + " " + driver.driverInfo;
 
     Features features;

@@ -40,11 +40,13 @@ def inputs(kfgen: Path, spec: Path, architecture: str) -> str:
 def derived_spec(spec: Path, architecture: str, folder: Path) -> Path:
     """The spec with both targets, unless it is for CUDA alone, where its modules can be found from.
 
-    What is for a device header stays as it is: structs that lie otherwise on hosts are fine in one.
+    What is for a device header stays as it is: structs that lie otherwise on hosts are fine in one. So does
+    what is to have no kernels for CUDA.
     """
     text = json.loads(spec.read_text())
     cuda = {"cuda": {"arch": [architecture], "ptx": True}}
-    if "cuda_header" not in text.get("outputs", []):
+    is_as_it_stands = "cuda_header" in text.get("outputs", []) or text["name"] == "vulkan_only"
+    if not is_as_it_stands:
         text["targets"] = ["vulkan", cuda] if "vulkan" in text.get("targets", ["vulkan"]) else [cuda]
     for key in {"modules", "link", "search_paths"} & text.keys():
         text[key] = [os.path.relpath(spec.parent / path, folder) for path in text[key]]

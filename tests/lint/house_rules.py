@@ -38,7 +38,9 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "runtime/core/backends.cpp": ("runtime/include", "runtime/core", "runtime/vulkan", "runtime/cuda"),
     "runtime/vulkan": ("runtime/include", "runtime/core"),
     "runtime/cuda": ("runtime/include", "runtime/core"),
-    "runtime/python": ("runtime/include", "runtime/core"),
+    # What both drivers do together.
+    "runtime/interop": ("runtime/include", "runtime/core", "runtime/vulkan", "runtime/cuda"),
+    "runtime/python": ("runtime/include", "runtime/core", "runtime/interop"),
     # The stages of kfgen, in order.
     "tool/diagnostic": ("runtime/core/join.h",),
     "tool/process": (),

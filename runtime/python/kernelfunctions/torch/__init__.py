@@ -6,5 +6,6 @@ check_version()
 
 from kernelfunctions.torch._module import FieldsModule, FunctionModule, module  # noqa: E402
 from kernelfunctions.torch._operator import Operator, operator, register  # noqa: E402
+from kernelfunctions.torch._shared import shared_pool  # noqa: E402
 
-__all__ = ["FieldsModule", "FunctionModule", "Operator", "module", "operator", "register"]
+__all__ = ["FieldsModule", "FunctionModule", "Operator", "module", "operator", "register", "shared_pool"]
