@@ -11,6 +11,7 @@ from kernelfunctions.torch._autograd import WatchedCall
 from kernelfunctions.torch._plan import Plan
 
 _functorch_is_active = torch._C._are_functorch_transforms_active
+zeros_like = torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
 _is_deterministic = torch.are_deterministic_algorithms_enabled
 
@@ -43,23 +44,26 @@ class FlatCall(WatchedCall):
     @staticmethod
     def backward(ctx: Any, flow: Any) -> Any:
         plan: Plan = ctx.plan
-        values = _values(ctx)
+        values = _values(ctx, plan)
         needs = ctx.needs_input_grad
         if plan.backward is None:
             plan.refuse_backward()
         if flow is None:
             return (None,) * len(needs)
         if _is_grad_enabled() or _is_deterministic() or _functorch_is_active():
-            return _watched_backward(plan, flow, values, needs)
+            # The way of calls that are anything but flat.
+            return WatchedCall.gradients_of(plan, None, (flow,), values, needs[1:], 1)
         found: list[Any] = [None] * len(needs)
-        rooms = _rooms(plan, values, needs)
+        rooms = _joined(plan, values, needs) if flow.is_cuda and len(plan.rooms) > 1 else None
         for i in plan.tensors:
             value = values[i]
             if not plan.has_gradients[i]:
                 if value.requires_grad:
                     values[i] = value.detach()
                 continue
-            room = rooms.get(i)
+            room = rooms.get(i) if rooms is not None else None
+            if room is None and (needs[i + 1] or plan.is_required[i]):
+                room = zeros_like(value) if plan.is_added[i] else plan.gradient_like(i, value)
             if needs[i + 1]:
                 found[i + 1] = room
             values[i] = with_gradients(value, None, room)
@@ -72,8 +76,7 @@ class FlatCall(WatchedCall):
 flat_apply = _FunctionBase.__dict__["apply"].__get__(None, FlatCall)
 
 
-def _values(ctx: Any) -> list[Any]:
-    plan: Plan = ctx.plan
+def _values(ctx: Any, plan: Plan) -> list[Any]:
     saved = ctx.saved_tensors
     if len(saved) == len(plan.inputs):
         return list(saved)
@@ -83,32 +86,17 @@ def _values(ctx: Any) -> list[Any]:
     return values
 
 
-def _watched_backward(plan: Plan, flow: Any, values: list[Any], needs: Sequence[bool]) -> Any:
-    """Takes the way of calls that are anything but flat."""
-    return WatchedCall.gradients_of(plan, None, (flow,), values, needs[1:], 1)
-
-
-def _rooms(plan: Plan, values: Sequence[Any], needs: Sequence[bool]) -> dict[int, torch.Tensor]:
-    """Returns where gradients go. Small ones on a GPU are filled with zeros by one kernel."""
-    wanted = [i for i in plan.rooms if needs[i + 1] or plan.is_required[i]]
-    if len(wanted) > 1 and values[wanted[0]].is_cuda:
-        like = values[wanted[0]]
-        joined = [
-            i
-            for i in wanted
-            if plan.is_zeroed[i]
-            and (value := values[i]).dtype == like.dtype
-            and value.numel() <= _SMALL
-            and value.is_contiguous()
-        ]
-        if len(joined) > 1:
-            rooms = _joined(values, joined, like)
-            rooms.update((i, plan.gradient_like(i, values[i])) for i in wanted if i not in rooms)
-            return rooms
-    return {i: plan.gradient_like(i, values[i]) for i in wanted}
-
-
-def _joined(values: Sequence[Any], places: Sequence[int], like: torch.Tensor) -> dict[int, torch.Tensor]:
+def _joined(plan: Plan, values: Sequence[Any], needs: Sequence[bool]) -> dict[int, torch.Tensor] | None:
+    """Returns where small gradients on a GPU go, zeros by one kernel; None where that saves none."""
+    places = [
+        i
+        for i in plan.rooms
+        if needs[i + 1] and plan.is_added[i] and values[i].numel() <= _SMALL and values[i].is_contiguous()
+    ]
+    if len(places) < 2:
+        return None
+    like = values[places[0]]
+    places = [i for i in places if values[i].dtype == like.dtype]
     sizes: list[int] = []
     for i in places:
         count = values[i].numel()

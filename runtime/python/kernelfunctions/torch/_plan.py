@@ -147,7 +147,11 @@ class Plan:
             for slot in slots
         )
         self.is_required = tuple(leaf is not None and leaf.gradient == "required" for leaf in leaves)
-        self.is_zeroed = tuple(leaf is not None and not leaf.overwrite for leaf in leaves)
+        #: Whether its gradient is added to zeros that lie as the value does.
+        self.is_added = tuple(
+            leaf is not None and not leaf.overwrite and not leaf.contiguous and leaf.accumulate != "push"
+            for leaf in leaves
+        )
         #: Values whose gradients may be asked for.
         self.rooms = tuple(i for i in self.tensors if self.differentiable[i])
         #: Whether _flat_call.py may make it.
@@ -157,6 +161,7 @@ class Plan:
             and not self.numbers
             and not self.casts
             and self.outputs[0].leaf.passing == "tensor"
+            and self.leading == len(call.parameters) - 1
             and all(leaf is None or leaf.accumulate != "push" for leaf in leaves)
         )
 
