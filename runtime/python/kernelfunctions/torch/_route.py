@@ -42,6 +42,12 @@ class Route:
         for slot in entry.signature.inputs:
             steps += _steps(call, slot, sources[slot.owner])
         self.steps = tuple(steps)
+        #: Tensors that a number may stand for, with their types.
+        self.numbers = tuple(
+            (i, one.leaf.dtype)
+            for i, one in enumerate(entry.signature.arguments)
+            if one.type == "Tensor" and one.leaf is not None and one.leaf.ndim == 0
+        )
         #: Which of the operator's arguments are changed.
         self.mutated = tuple(
             i for i, one in enumerate(entry.signature.arguments) if one.slot in entry.plan.mutated

@@ -102,6 +102,9 @@ def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     named = tuple([(name, _kind(one)) for name, one in kwargs.items()])
     route = _constant_route(key, kinds, named, autocast)
     given = [_taken(step, args, kwargs) for step in route.steps]
+    for i, dtype in route.numbers:
+        if not isinstance(given[i], torch.Tensor):
+            given[i] = torch.full((), given[i], dtype=dtype, device=_device_of(given))
     changed = [given[i] for i in route.mutated]
     if route.has_shape:
         given.append(kwargs.get("shape"))
@@ -139,9 +142,16 @@ def _taken(step: Taking, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
             value = value[one[0] if one[0] in value else one[1]]
         else:
             value = getattr(value, one[1])
-    if what == "cast" and value.dtype != detail:
+    if what == "cast" and isinstance(value, torch.Tensor) and value.dtype != detail:
         return value.to(detail)  # as autocast says
     return flat(value, detail) if what == "flat" else value
+
+
+def _device_of(values: Sequence[Any]) -> Any:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            return value.device
+    return None
 
 
 def _any_requires_grad(values: Sequence[Any]) -> bool:
