@@ -104,7 +104,7 @@ def test_a_dtensor_is_refused(folders: list[str], torch_device: str) -> None:
         split = kf.torch.module(loss, weights)
         fully_shard(split, mesh=init_device_mesh(kind, (1,)))
         given = (kf.grid((2, 2)), (2, 2), torch.zeros(2, 2, 3, device=torch_device))
-        with pytest.raises(TypeError, match="DTensor"):
+        with pytest.raises(TypeError, match="loss: argument 'w0': a DTensor isn't taken"):
             split.forward(*given)
         torch.testing.assert_close(split(*given), whole(*given))
         with pytest.raises(kf.ArgumentTypeError, match=r"loss: argument 'w0': expected .*float32, but got"):

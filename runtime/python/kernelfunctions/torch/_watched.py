@@ -154,7 +154,19 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
         yield from _tensors([getattr(value, name) for name in names])
 
 
-def _is_traced(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+def _argument_of(state: State, tensor: torch.Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """Returns the name of the argument that the tensor is in; "" where overloads leave that open."""
+    lists = [
+        [one.keyword for one in call.parameters if one.role != "result"] for call in state.description.calls
+    ]
+    if all(names == lists[0] for names in lists):
+        for name, value in (*zip(lists[0], args, strict=False), *kwargs.items()):
+            if any(one is tensor for one in _tensors(value)):
+                return name
+    return ""
+
+
+def _is_traced(state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Whether some argument is of a class that takes operators into its own hands."""
     found = False
     for one in _tensors([*args, *kwargs.values()]):
@@ -162,7 +174,8 @@ def _is_traced(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         if kind is _Tensor or kind is _Parameter or kind.__torch_dispatch__ is _disabled:
             continue
         if kind.__name__ == "DTensor":
-            raise TypeError("a DTensor isn't taken: give its to_local(), and make a DTensor of the result")
+            reason = "a DTensor isn't taken: give its to_local(), and make a DTensor of the result"
+            refuse(TypeError, state.description.name, _argument_of(state, one, args, kwargs), reason)
         found = True
     return found
 
@@ -204,7 +217,7 @@ _NUMBERS = (float, int, bool)
 
 
 def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if _dispatch_modes() > 0 or _is_traced(args, kwargs):
+    if _dispatch_modes() > 0 or _is_traced(state, args, kwargs):
         return traced_call(key_of_state(state), args, kwargs)
     plan = plan_of(state, args, kwargs, _is_autocast(args))
     if plan.is_quick and not kwargs and all(type(one) in (_Tensor, _Parameter, *_NUMBERS) for one in args):
