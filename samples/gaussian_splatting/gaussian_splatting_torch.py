@@ -40,10 +40,11 @@ class Rasterize(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, flow: torch.Tensor) -> Any:
-        *inputs, picture = (kf.differentiable(tensor.data) for tensor in ctx.saved_tensors)
+        given: list[Any] = [kf.differentiable(tensor.data) for tensor in ctx.saved_tensors]
+        centers, conics, colors, picture = given
         picture.grad = flow.contiguous()
-        rasterize.groups(*ctx.groups).backward(*inputs, picture)
-        return *(tensor.grad for tensor in inputs), None, None
+        rasterize.groups(*ctx.groups).backward(centers, conics, colors, picture)
+        return centers.grad, conics.grad, colors.grad, None, None
 
 
 class Splats(torch.nn.Module):

@@ -55,7 +55,8 @@ def png_pixels(path: Path) -> np.ndarray:
 
 def levels(pixels: torch.Tensor | np.ndarray) -> np.ndarray:
     numbers = np.asarray(pixels.detach().cpu() if isinstance(pixels, torch.Tensor) else pixels, np.float64)
-    return (numbers.clip(0, 1) * 255).round()
+    rounded: np.ndarray = (numbers.clip(0, 1) * 255).round()
+    return rounded
 
 
 def near(path: Path, expected: np.ndarray, pixels: slice = slice(None)) -> None:
