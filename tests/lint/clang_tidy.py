@@ -1,7 +1,7 @@
 """Runs clang-tidy over the sources of tool/, runtime/ and samples/ that changed since they last passed.
 
 Where the build compiles several sources as one (CMAKE_UNITY_BUILD), so does clang-tidy, whose time goes into
-headers. What passed is kept in the build tree, under a hash of the settings and of what was read.
+headers. What passed is kept (see passed.py) under a hash of the settings and of what was read.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from compilations import Compilation, compilations
+from passed import anywhere, folder_of_passed, keep
 from tree import ROOT
 
 FOLDERS = ("tool", "runtime", "samples")
@@ -56,14 +57,14 @@ def main() -> int:
     program = Path(sys.executable).with_name("clang-tidy")
     version = subprocess.run([program, "--version"], capture_output=True, check=True).stdout
     settings = digest((ROOT / ".clang-tidy").read_bytes(), version)
-    passed = build / "clang_tidy_passed"
-    passed.mkdir(exist_ok=True)
+    passed = folder_of_passed("clang_tidy", build)
 
     def check(unit: Compilation) -> str:
         read = [path for path in [*unit.sources, *headers_of(unit)] if path.exists()]
-        contents = [part for path in read for part in (bytes(path), path.read_bytes())]
-        stamp = passed / digest(settings, unit.command.encode(), *contents).hex()
+        contents = [anywhere(part) for path in read for part in (bytes(path), path.read_bytes())]
+        stamp = passed / digest(settings, anywhere(unit.command.encode()), *contents).hex()
         if stamp.exists():
+            stamp.touch()
             return ""
         # GCC's own warning options are unknown to clang. GCC itself says what is deprecated; its library uses
         # what clang would name.
@@ -75,7 +76,7 @@ def main() -> int:
             check=False,
         )
         if done.returncode == 0:
-            stamp.touch()
+            keep(stamp)
             return ""
         return done.stdout + done.stderr
 

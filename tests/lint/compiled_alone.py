@@ -2,8 +2,8 @@
 
 The builds compile the sources of a folder as one, where a source finds what another includes; and those of
 tests by Clang alone. These are compiled together here, too, since most of their time goes into headers. What
-passed is kept in the build tree: the files that were read, with their hashes. A source with which the build
-by GCC begins a compilation stood by itself there, and is left out.
+passed is kept (see passed.py): the files that were read, with their hashes. A source with which the build by
+GCC begins a compilation stood by itself there, and is left out.
 """
 
 import argparse
@@ -13,11 +13,13 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from compilations import compilations
+from passed import anywhere, folder_of_passed, keep
 from tree import ROOT
 
 FOLDERS = ("tool", "runtime", "samples", "tests")
@@ -70,7 +72,7 @@ def first_sources(build: Path) -> set[Path]:
 
 @cache
 def digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    return hashlib.sha256(anywhere(path.read_bytes())).hexdigest() if path.is_file() else ""
 
 
 def files_read(rules: str) -> list[Path]:
@@ -80,23 +82,24 @@ def files_read(rules: str) -> list[Path]:
     return sorted(path for path in paths if path.is_relative_to(ROOT))
 
 
-def check(command: list[str], stamp: Path) -> str:
-    """Returns what the compiler said, if it failed."""
-    begin = json.dumps([version_of(COMPILER[0]), command])
+def check(command: list[str], passed: Path) -> str:
+    """Returns what the compiler said, if it failed. What passes leaves a stamp in the folder."""
+    begin = anywhere(json.dumps([version_of(COMPILER[0]), command]).encode()).decode()
+    stamp = passed / hashlib.sha256((begin + digest(Path(command[-1]))).encode()).hexdigest()
     if stamp.exists():
         first, *lines = stamp.read_text().splitlines()
-        if first == begin and all(digest(Path(line[66:])) == line[:64] for line in lines):
+        if first == begin and all(digest(ROOT / line[66:]) == line[:64] for line in lines):
+            stamp.touch()
             return ""
-    stamp.unlink(missing_ok=True)
-    rules = stamp.with_suffix(".d")
-    done = subprocess.run(
-        [*command, "-MMD", "-MF", str(rules)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        return done.stderr
-    lines = [f"{digest(path)}  {path}" for path in files_read(rules.read_text())]
-    stamp.write_text("\n".join([begin, *lines, ""]))
-    rules.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        rules = Path(folder) / "rules.d"
+        done = subprocess.run(
+            [*command, "-MMD", "-MF", str(rules)], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            return done.stderr
+        lines = [f"{digest(path)}  {path.relative_to(ROOT)}" for path in files_read(rules.read_text())]
+    keep(stamp, "\n".join([begin, *lines, ""]))
     return ""
 
 
@@ -107,13 +110,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    passed = build / "compiled_alone"
-    passed.mkdir(exist_ok=True)
+    passed = folder_of_passed("compiled_alone", build)
     built = first_sources(arguments.built.resolve()) if arguments.built else set()
     found = {file: command for file, command in commands(build).items() if file not in built}
-    stamps = [passed / str(source.relative_to(ROOT)).replace("/", ".") for source in found]
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        failures = [text for text in pool.map(check, found.values(), stamps) if text]
+        failures = [text for text in pool.map(partial(check, passed=passed), found.values()) if text]
     print("\n".join(failures), end="")
     print(f"{len(found)} compilations by GCC, {len(failures)} failed", file=sys.stderr)
     return 1 if failures else 0

@@ -1,34 +1,47 @@
 """What the linter that compiles sources alone finds, and when it looks again."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import compiled_alone
+import passed
 import pytest
 
 GOOD = '#include "a.h"\nint twice(int x) { return 2 * one(x); }\n'
 
 
-@pytest.fixture
-def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def write_tree(root: Path) -> None:
     """A tree with one source in tool/, and a header beside it."""
-    monkeypatch.setattr(compiled_alone, "ROOT", tmp_path)
-    tool = tmp_path / "tool"
-    tool.mkdir()
+    tool = root / "tool"
+    tool.mkdir(parents=True)
     (tool / "a.h").write_text("inline int one(int x) { return x; }\n")
     (tool / "a.cpp").write_text(GOOD)
     command = f"c++ -I{tool} -O2 -o a.o -c {tool / 'a.cpp'}"
-    (tmp_path / "compile_commands.json").write_text(
+    (root / "compile_commands.json").write_text(
         json.dumps([{"file": str(tool / "a.cpp"), "command": command}])
     )
-    return tmp_path
+
+
+@pytest.fixture
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "root"
+    for module in (compiled_alone, passed):
+        monkeypatch.setattr(module, "ROOT", root)
+    write_tree(root)
+    (tmp_path / "passed").mkdir()
+    return root
 
 
 def findings(build: Path) -> str:
     compiled_alone.digest.cache_clear()
     found = compiled_alone.commands(build)
     assert len(found) == 1
-    return compiled_alone.check(next(iter(found.values())), build / "a.stamp")
+    return compiled_alone.check(next(iter(found.values())), build.parent / "passed")
+
+
+def stamps(build: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in (build.parent / "passed").iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -46,11 +59,20 @@ def test_what_does_not_compile_is_found_each_time(build: Path, text: str, messag
 
 def test_a_changed_header_is_read_again(build: Path) -> None:
     assert findings(build) == ""
-    written = (build / "a.stamp").stat().st_mtime_ns
-    assert findings(build) == ""
-    assert (build / "a.stamp").stat().st_mtime_ns == written
     (build / "tool" / "a.h").write_text("inline int another(int x) { return x; }\n")
     assert "was not declared" in findings(build)
+
+
+def test_what_passed_in_another_clone_is_not_compiled(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert findings(build) == ""
+    kept = stamps(build)
+    other = build.parent / "another"
+    write_tree(other)
+    for module in (compiled_alone, passed):
+        monkeypatch.setattr(module, "ROOT", other)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("compiled"))
+    assert findings(other) == ""
+    assert stamps(build) == kept
 
 
 @pytest.mark.parametrize(
