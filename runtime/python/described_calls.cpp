@@ -148,26 +148,43 @@ py::dict describe_call(const FunctionInfo& info, std::size_t number) {
     return described;
 }
 
-py::dict describe_calls(const py::object& given) {
+const Function& function_given(const py::object& given) {
     const Function* const function = held_function(given);
     if (function == nullptr) {
         refuse(ErrorCode::type_mismatch, {"describe_calls", {}},
                "a kf.Function is needed, not " + shown(given));
     }
-    const FunctionInfo& info = function->info();
+    return *function;
+}
+
+py::object launch_of(const Options& options) {
+    if (!options.launch) return py::none();
+    const auto& count = options.launch->count;
+    return py::make_tuple(options.launch->in_groups, count[0], count[1], count[2]);
+}
+
+py::object deterministic_of(const Options& options) {
+    return options.deterministic ? py::object(py::bool_(*options.deterministic)) : py::object(py::none());
+}
+
+/// Returns what functions have in common that are described alike: valid as long as one of them lives.
+py::tuple description_key(const py::object& given) {
+    const Function& function = function_given(given);
+    return py::make_tuple(reinterpret_cast<std::uintptr_t>(&function.info()),
+                          deterministic_of(function.options()), launch_of(function.options()),
+                          function.is_configured());
+}
+
+py::dict describe_calls(const py::object& given) {
+    const Function& function = function_given(given);
+    const FunctionInfo& info = function.info();
     py::dict described;
     described["module"] = info.artifact->manifest.name;
     described["name"] = info.function.name;
     described["launched"] = info.is_launched;
-    const auto& options = function->options();
-    described["deterministic"] =
-        options.deterministic ? py::object(py::bool_(*options.deterministic)) : py::object(py::none());
-    described["launch"] = py::none();
-    if (options.launch) {
-        const auto& count = options.launch->count;
-        described["launch"] = py::make_tuple(options.launch->in_groups, count[0], count[1], count[2]);
-    }
-    described["configured"] = function->is_configured();
+    described["deterministic"] = deterministic_of(function.options());
+    described["launch"] = launch_of(function.options());
+    described["configured"] = function.is_configured();
     described["jvp"] = info.jvp != nullptr;
     described["globals"] = !info.globals.empty();
     py::list calls;
@@ -179,6 +196,8 @@ py::dict describe_calls(const py::object& given) {
 }  // namespace
 
 void bind_described_calls(py::module_& module) {
+    module.def("description_key", &description_key, py::arg("function"),
+               "Equal for functions that are described alike.");
     module.def("describe_calls", &describe_calls, py::arg("function"),
                "What a function's calls take and give, as dicts and lists.");
 }

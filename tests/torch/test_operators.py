@@ -234,6 +234,23 @@ def test_ways_to_accumulate(generated: Loader, torch_device: str) -> None:
     torch.testing.assert_close(found, right)
 
 
+def test_sums_come_with_their_gradients(generated: Loader, torch_device: str) -> None:
+    loss = generated("accumulate").loss
+    a = torch.randn(3, 4, device=torch_device, requires_grad=True)
+    x = torch.randn(3, 4, device=torch_device)
+    total = loss(a, x)
+    assert "Fused" in type(total.grad_fn).__name__
+    (total * 3).sum().backward(retain_graph=True)
+    (right,) = torch.autograd.grad(loss.accumulate(result="none")(a, x).sum() * 3, a)
+    torch.testing.assert_close(a.grad, right)
+    a.grad = None
+    (total * -2).sum().backward()
+    torch.testing.assert_close(a.grad, right * (-2 / 3))
+    (grad,) = torch.autograd.grad(loss(a, x).sum(), a, create_graph=True)
+    with pytest.raises(RuntimeError, match="double backward"):
+        grad.sum().backward()
+
+
 def test_deterministic_algorithms(generated: Loader, gradients: ModuleType, torch_device: str) -> None:
     a = vector(torch_device, 2)
     x = vector(torch_device, 1, 2, 3, grad=False)

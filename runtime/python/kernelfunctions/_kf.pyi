@@ -113,6 +113,9 @@ def set_options(*, deterministic: bool | None = ...) -> None:
     What isn't named isn't set.
     """
 
+def description_key(function: Function) -> tuple[Any, ...]:
+    """Equal for functions that are described alike, as long as one of them lives."""
+
 def describe_calls(function: Function) -> dict[str, Any]:
     """What a function's calls take and give, as dicts and lists: for kernelfunctions.torch."""
 

@@ -1,6 +1,7 @@
 """How a call with torch tensors of certain types goes: which overload, and what autograd knows of it."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NoReturn
 
 import torch
@@ -154,6 +155,17 @@ class Plan:
         )
         #: Values whose gradients may be asked for.
         self.rooms = tuple(i for i in self.tensors if self.differentiable[i])
+        #: The fused pass, of a loss that is one sum: what flows in later is one number.
+        self.fused: Any = None
+        if call.fused and len(self.outputs) == 1:
+            loss = self.outputs[0].leaf
+            if (
+                loss.combined
+                and loss.accumulate == "sum"
+                and not loss.trailing
+                and loss.map == tuple(range(call.rank))
+            ):
+                self.fused = function.fused
         #: Whether _flat_call.py may make it.
         self.is_quick = (
             self.is_simple
@@ -166,6 +178,14 @@ class Plan:
         )
 
     slots_of = staticmethod(slots_of)
+
+    def of(self, function: _kf.Function) -> "Plan":
+        """Returns the same for a copy of the function with other globals or hooks."""
+        other = copy(self)
+        other.function = function
+        other.backward = function.backward if self.backward is not None else None
+        other.fused = function.fused if self.fused is not None else None
+        return other
 
     def slot(self, value: int) -> Slot:
         """The slot of a value that goes in."""

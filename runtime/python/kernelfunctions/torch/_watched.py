@@ -12,6 +12,7 @@ from kernelfunctions.torch._choice import MisfitError, bind, values_of
 from kernelfunctions.torch._description import Call, Description, describe
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._flat_call import flat_apply
+from kernelfunctions.torch._fused_call import fused_apply
 from kernelfunctions.torch._library import CallOperator
 from kernelfunctions.torch._plan import RESERVED, Plan, choose
 from kernelfunctions.torch._route import Route
@@ -24,18 +25,39 @@ _functorch_is_active = torch._C._are_functorch_transforms_active
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 
 
+#: What functions share that are described alike: one of them, its description, and plans.
+_shared: dict[Any, tuple[_kf.Function, Description, dict[Any, Plan]]] = {}
+
+
 class State:
     """What is known of a function: its calls, and how those with arguments of certain types go."""
 
-    __slots__ = ("description", "function", "key", "operators", "outputs", "plans", "quick", "routes")
+    __slots__ = (
+        "description",
+        "function",
+        "key",
+        "models",
+        "operators",
+        "outputs",
+        "plans",
+        "quick",
+        "routes",
+    )
 
     def __init__(self, function: _kf.Function, outputs: tuple[str, ...] | None = None) -> None:
         self.function = function
         self.outputs = outputs
-        self.description: Description = describe(function, outputs)
+        key = (outputs, *_kf.description_key(function))
+        shared = _shared.get(key)
+        if shared is None:
+            # The function keeps what the key is made of.
+            shared = _shared[key] = (function, describe(function, outputs), {})
+        self.description: Description = shared[1]
+        #: Those of functions that are described alike, made for the first of them.
+        self.models: dict[Any, Plan] = shared[2]
         self.plans: dict[Any, Plan] = {}
         #: Those of them that _flat_call.py makes, by a key that is cheaper.
-        self.quick: dict[Any, Plan] = {}
+        self.quick: dict[Any, tuple[Any, Plan]] = {}
         #: Operators by the number of their call, and by kinds of arguments.
         self.operators: dict[int, CallOperator] = {}
         self.routes: dict[Any, Route] = {}
@@ -125,12 +147,16 @@ def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autoca
     if kwargs:
         key = (*key, *((name, _key(value)) for name, value in kwargs.items()))
     plan = state.plans.get(key)
-    if plan is None:
+    if plan is not None:
+        return plan
+    model = state.models.get(key)
+    if model is None:
         try:
             call, values = choose(state.description, args, kwargs, autocast)
         except MisfitError as misfit:
             refuse(misfit.kind, state.description.name, misfit.argument, misfit.reason)
-        plan = state.plans[key] = Plan(state.function, state.description, call, values)
+        model = state.models[key] = Plan(state.function, state.description, call, values)
+    plan = state.plans[key] = model if model.function is state.function else model.of(state.function)
     return plan
 
 
@@ -190,9 +216,10 @@ def watched_call(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str
     except KeyError:
         state = state_of(function)
     if not (kwargs or _autocast_is_on() or _functorch_is_active() or _dispatch_modes() or _is_forward_mode()):
-        plan = state.quick.get(_flat_key(args))
-        if plan is not None:
-            return flat_apply(plan, *args)
+        quick = state.quick.get(_flat_key(args))
+        if quick is not None:
+            apply, plan = quick
+            return apply(plan, *args)
     return _call(state, args, kwargs)
 
 
@@ -221,7 +248,10 @@ def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return traced_call(key_of_state(state), args, kwargs)
     plan = plan_of(state, args, kwargs, _is_autocast(args))
     if plan.is_quick and not kwargs and all(type(one) in (_Tensor, _Parameter, *_NUMBERS) for one in args):
-        state.quick[_flat_key(args)] = plan
+        apply = flat_apply if plan.fused is None else fused_apply
+        state.quick[_flat_key(args)] = apply, plan
+        if not _functorch_is_active() and not _is_forward_mode():
+            return apply(plan, *args)
     if plan.unstated and plan.call.backward:
         reason = (
             "it is a DiffTensorView, which a call may read or write, and autograd has to know which: "
