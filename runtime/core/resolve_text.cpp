@@ -9,6 +9,8 @@ namespace kf::detail {
 using manifest::Argument;
 
 std::string found_text(const ArgShape& given) {
+    if (given.is_torch)
+        return with_article(to_string(given.scalar)) + " torch.Tensor of shape " + to_string(given.shape);
     switch (given.kind) {
         case ArgShape::Kind::absent: return "nothing";
         case ArgShape::Kind::weak: {
@@ -50,11 +52,34 @@ std::string expected_text(const Argument& argument, const ArgShape& given) {
     return text + "])";
 }
 
+/// PyTorch's name of an element type.
+const char* torch_name(ScalarType scalar) {
+    switch (scalar) {
+        case ScalarType::boolean: return "Bool";
+        case ScalarType::int8: return "Char";
+        case ScalarType::int16: return "Short";
+        case ScalarType::int32: return "Int";
+        case ScalarType::int64: return "Long";
+        case ScalarType::uint8: return "Byte";
+        case ScalarType::uint16: return "UInt16";
+        case ScalarType::uint32: return "UInt32";
+        case ScalarType::uint64: return "UInt64";
+        case ScalarType::float16: return "Half";
+        case ScalarType::float32: return "Float";
+        case ScalarType::float64: return "Double";
+    }
+    return "";
+}
+
 /// What converts it, where nothing but the type is wrong.
 std::string conversion_hint(const Argument& argument, const ArgShape& given) {
     const std::size_t dims = dims_of(argument);
     const ScalarType wanted = argument.element.scalar;
     if (!passes_elements(argument) || given.shape.size() != dims || given.scalar == wanted) return {};
+    if (given.is_torch) {
+        return std::string("; expected scalar type ") + torch_name(wanted) + " but found " +
+               torch_name(given.scalar);
+    }
     if (given.kind == ArgShape::Kind::array) return "; astype() converts it";
     if (given.kind != ArgShape::Kind::weak || given.scalar != ScalarType::boolean || dims != 0) return {};
     return is_floating(wanted) ? "; float() converts it" : "; int() converts it";

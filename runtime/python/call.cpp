@@ -192,7 +192,8 @@ void Call::check_written(std::size_t i) const {
     check_writable(*host.array, where(i));
     if (encoder_ == nullptr) return;
     refuse(ErrorCode::type_mismatch, where(i),
-           encoder_->writes_later() + std::string(": give a kf.Tensor, not a NumPy array"));
+           encoder_->writes_later() + std::string(": give a kf.Tensor, not ") +
+               (host.torch != nullptr ? "a torch.Tensor on the CPU" : "a NumPy array"));
 }
 
 ContextPtr Call::choose_context() {
@@ -274,7 +275,7 @@ void Call::check_torch_writes() const {
         }
         const Torch& torch = *Torch::loaded();
         if (torch.is_inference(tensor->given.ptr()) && !torch.is_inference_mode()) {
-            refuse(ErrorCode::aliasing, where(i),
+            refuse(ErrorCode::not_differentiable, where(i),
                    "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a "
                    "clone to get a normal tensor before doing inplace update.");
         }
@@ -318,7 +319,7 @@ void Call::check_capture(const Device& on) const {
                               prefix(where(i)) +
                                   "while the stream is captured into a graph, give a "
                                   "kf.Tensor instead of " +
-                                  type_name(host.content),
+                                  type_name(host.given),
                               error.native_code());
         }
     }
@@ -416,7 +417,7 @@ void Call::check_kept() const {
         if (!host.given || host.tensor != nullptr || !passes_memory(leaf(i))) continue;
         refuse(ErrorCode::type_mismatch, where(i),
                "a prepared call reads the same memory whenever it runs: give a kf.Tensor instead of " +
-                   with_article(type_name(host.content)));
+                   with_article(host.torch != nullptr ? "torch.Tensor on the CPU" : type_name(host.content)));
     }
 }
 

@@ -15,6 +15,7 @@ struct ExceptionTypes {
     PyObject* argument_type = nullptr;
     PyObject* argument_index = nullptr;
     PyObject* argument_attribute = nullptr;
+    PyObject* argument_runtime = nullptr;
     PyObject* artifact = nullptr;
     PyObject* device = nullptr;
 };
@@ -47,6 +48,8 @@ PyObject* type_for(const Error& error) {
         case ErrorCode::no_overload:
         case ErrorCode::unknown_name: return types.argument_type;
         case ErrorCode::index_range: return types.argument_index;
+        case ErrorCode::not_differentiable:
+        case ErrorCode::device_mismatch: return types.argument_runtime;
         default: return types.argument;
     }
 }
@@ -146,6 +149,11 @@ void bind_errors(py::module_& module) {
     types.argument_attribute =
         make_type(module, "ArgumentAttributeError", "A struct has no field of that name.",
                   py::make_tuple(exception(types.argument), exception(PyExc_AttributeError)));
+    // Such calls raise RuntimeError in PyTorch, too.
+    types.argument_runtime =
+        make_type(module, "ArgumentRuntimeError",
+                  "Arguments are on different devices, or there is no derivative; nothing was launched.",
+                  py::make_tuple(exception(types.argument), exception(PyExc_RuntimeError)));
     types.artifact = make_type(module, "ArtifactError",
                                "A .kfa file is missing, altered, truncated, newer than this runtime, or has "
                                "no image that fits.",

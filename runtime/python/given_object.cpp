@@ -110,6 +110,7 @@ GivenObject::Read& GivenObject::elements() {
     if (read.is_read) return read;
     read.is_read = true;
     ArgShape& shape = read.shape;
+    shape.is_torch = torch_ != nullptr;
     if (torch_ != nullptr && !torch_->is_readable()) {
         read.fault = torch_->fault;
         return read;

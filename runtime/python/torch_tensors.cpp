@@ -45,7 +45,8 @@ Borrowing read_by_protocol(const py::object& tensor, ForeignTensor& memory, deta
         memory = read_foreign(tensor.attr("detach")(), Reading{Reading::no_stream}, {});
         return Borrowing::taken;
     } catch (const ArgumentError& error) {
-        fault = {error.code(), error.what()};
+        // Whoever reports it says of which argument.
+        fault = {error.code(), std::string(error.what()).substr(prefix({}).size())};
         return Borrowing::refused;
     } catch (py::error_already_set& error) {
         if (!error.matches(PyExc_Exception)) throw;

@@ -45,7 +45,7 @@ void refuse_writes(const Function& function, const Arguments& arguments) {
 }
 
 /// Returns kernelfunctions.torch's part, which is looked for once it is needed.
-py::object hook() {
+py::object watched_hook() {
     static PyObject* const module = py::module_::import("kernelfunctions.torch._watched").release().ptr();
     static PyObject* const name = PyUnicode_InternFromString("watched_call");
     return py::handle(module).attr(py::handle(name));
@@ -93,7 +93,7 @@ py::object call_watched(const py::object& object, const Function& function, Pass
     py::dict named;
     for (std::size_t k = 0; k < arguments.keywords.size(); ++k)
         named[py::handle(arguments.keywords.name(k))] = py::handle(arguments.keywords.values[k]);
-    return hook()(object, positional, named);
+    return watched_hook()(object, positional, named);
 }
 
 }  // namespace kf::python

@@ -26,6 +26,9 @@ class Error(Exception):
 class ArgumentError(Error, ValueError):
     """An argument's shape or value is wrong; nothing was launched."""
 
+class ArgumentRuntimeError(ArgumentError, RuntimeError):
+    """Arguments are on different devices, or there is no derivative; nothing was launched."""
+
 class ArgumentTypeError(ArgumentError, TypeError):
     """An argument's type, dtype, rank or name is wrong; nothing was launched."""
 
