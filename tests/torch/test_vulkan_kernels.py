@@ -153,7 +153,7 @@ def test_memory_does_not_grow(functions: ModuleType, torch_device: str) -> None:
         for _ in range(times):
             functions.polynomial(3, x, y)
         torch.cuda.synchronize()
-        return torch.cuda.mem_get_info(torch.device(torch_device))[0]
+        return int(torch.cuda.mem_get_info(torch.device(torch_device))[0])
 
     before = run(20)
     assert run(300) >= before - (1 << 20)
