@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "cuda/functions.h"
+#include "cuda/sharing_functions.h"
 
 namespace kf::test {
 namespace {
@@ -99,6 +100,27 @@ KF_ALIKE(cuFuncGetAttribute, cuFuncGetAttribute);
 KF_ALIKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor);
 KF_ALIKE(cuLaunchKernel, cuLaunchKernel);
 
+#define KF_ALIKE_SHARING(name, theirs) \
+    static_assert(is_alike<decltype(cuda::SharingFunctions::name), decltype(&::theirs)>, #name)
+KF_ALIKE_SHARING(cuDeviceGetUuid, cuDeviceGetUuid);
+KF_ALIKE_SHARING(cuMemCreate, cuMemCreate);
+KF_ALIKE_SHARING(cuMemRelease, cuMemRelease);
+KF_ALIKE_SHARING(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity);
+KF_ALIKE_SHARING(cuMemAddressReserve, cuMemAddressReserve);
+KF_ALIKE_SHARING(cuMemAddressFree, cuMemAddressFree);
+KF_ALIKE_SHARING(cuMemMap, cuMemMap);
+KF_ALIKE_SHARING(cuMemUnmap, cuMemUnmap);
+KF_ALIKE_SHARING(cuMemSetAccess, cuMemSetAccess);
+KF_ALIKE_SHARING(cuMemExportToShareableHandle, cuMemExportToShareableHandle);
+KF_ALIKE_SHARING(cuImportExternalMemory, cuImportExternalMemory);
+KF_ALIKE_SHARING(cuExternalMemoryGetMappedBuffer, cuExternalMemoryGetMappedBuffer);
+KF_ALIKE_SHARING(cuDestroyExternalMemory, cuDestroyExternalMemory);
+KF_ALIKE_SHARING(cuImportExternalSemaphore, cuImportExternalSemaphore);
+KF_ALIKE_SHARING(cuDestroyExternalSemaphore, cuDestroyExternalSemaphore);
+KF_ALIKE_SHARING(cuSignalExternalSemaphoresAsync, cuSignalExternalSemaphoresAsync);
+KF_ALIKE_SHARING(cuWaitExternalSemaphoresAsync, cuWaitExternalSemaphoresAsync);
+KF_ALIKE_SHARING(cuMemFree_v2, cuMemFree);
+
 #define KF_EQUAL(name) static_assert(static_cast<long>(cuda::name) == static_cast<long>(::name), #name)
 KF_EQUAL(CUDA_SUCCESS);
 KF_EQUAL(CUDA_ERROR_INVALID_VALUE);
@@ -152,6 +174,13 @@ KF_EQUAL(CU_STREAM_NON_BLOCKING);
 KF_EQUAL(CU_EVENT_DISABLE_TIMING);
 KF_EQUAL(CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
 KF_EQUAL(CU_GRAPH_USER_OBJECT_MOVE);
+KF_EQUAL(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
+KF_EQUAL(CU_DEVICE_ATTRIBUTE_TIMELINE_SEMAPHORE_INTEROP_SUPPORTED);
+KF_EQUAL(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+KF_EQUAL(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+KF_EQUAL(CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+KF_EQUAL(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD);
+KF_EQUAL(CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD);
 
 static_assert(sizeof(cuda::CUmemPoolProps) == sizeof(::CUmemPoolProps));
 static_assert(offsetof(cuda::CUmemPoolProps, location) == offsetof(::CUmemPoolProps, location));
@@ -176,6 +205,19 @@ KF_SAME_PLACE(CUDA_MEMCPY3D, dstMemoryType);
 KF_SAME_PLACE(CUDA_MEMCPY3D, dstDevice);
 KF_SAME_PLACE(CUDA_MEMCPY3D, WidthInBytes);
 KF_SAME_PLACE(CUDA_MEMCPY3D, Depth);
+KF_SAME_PLACE(CUmemAllocationProp, requestedHandleTypes);
+KF_SAME_PLACE(CUmemAllocationProp, location);
+KF_SAME_PLACE(CUmemAllocationProp, allocFlags);
+KF_SAME_PLACE(CUmemAccessDesc, flags);
+KF_SAME_PLACE(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, handle);
+KF_SAME_PLACE(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, size);
+KF_SAME_PLACE(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size);
+KF_SAME_PLACE(CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC, handle);
+KF_SAME_PLACE(CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC, flags);
+KF_SAME_PLACE(CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, params);
+KF_SAME_PLACE(CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, flags);
+KF_SAME_PLACE(CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, params);
+KF_SAME_PLACE(CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, flags);
 static_assert(std::is_same_v<CUdeviceptr, cuda::CUdeviceptr> && std::is_same_v<CUdevice, cuda::CUdevice>);
 
 TEST(Api, MarkersAreWhatTheHeaderSays) {

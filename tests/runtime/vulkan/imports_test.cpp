@@ -10,6 +10,7 @@
 #include "runtime/fake_driver/vulkan.h"
 #include "testing.h"
 #include "vulkan/driver.h"
+#include "vulkan/sharing.h"
 
 namespace kf::test {
 namespace {
@@ -216,6 +217,32 @@ TEST(Import, AdoptedDevicesImportWhereTheExtensionIsOn) {
         const Pages pages(1);
         EXPECT_EQ(device->import_host({pages.at(0), page, nullptr}), nullptr);
     }
+}
+
+TEST(Import, MemoryAndSemaphoresAreSharedWhereTheDeviceCan) {
+    const auto device = vulkan::open_vulkan(0);
+    if (!vulkan::can_share(*device)) {
+        EXPECT_THAT(error_of([&] { (void)vulkan::make_shared_memory(*device, page); }),
+                    ::testing::HasSubstr("lacks external_files, without which no memory is shared"));
+        EXPECT_THAT(error_of([&] { const vulkan::SharedTimeline timeline(*device); }),
+                    ::testing::HasSubstr("missing-feature"));
+        EXPECT_THAT(device->info().features, Not(Contains("external_files")));
+        return;
+    }
+    const vulkan::SharedMemory shared = vulkan::make_shared_memory(*device, 1 << 20);
+    const auto imported = vulkan::import_memory(*device, shared.file, 1 << 20);
+    ASSERT_NE(imported, nullptr);
+    vulkan::SharedTimeline timeline(*device);
+    device->fill(shared.memory, 0, 1 << 20, 5);
+    timeline.signal(1);
+    timeline.wait(1);
+    const auto part = vulkan::part_of(*device, imported, 4096, 8192);
+    EXPECT_THAT(read(*device, part), Each(5U));
+    const int file = timeline.file();
+    EXPECT_GE(file, 0);
+    close(file);
+    device->wait();
+    EXPECT_THAT(vulkan::validation_messages(*device), ::testing::IsEmpty());
 }
 
 class FakeImportTest : public ImportTest {
