@@ -87,9 +87,12 @@ def route_of(state: "State", kinds: Any, named: Any, autocast: bool) -> Route:
     return known
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Route:
     return route_of(_states[key], kinds, named, autocast)
+
+
+# What torch.compiler.assume_constant_result() does, which imports all of Dynamo for it: over a second.
+setattr(_constant_route, "_dynamo_marked_constant", True)  # noqa: B010
 
 
 # What follows is traced by torch.compile: loops over tuples, and little else.
@@ -122,7 +125,7 @@ def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     return _returned(route, args, kwargs, outputs[len(changed) :])
 
 
-def _found(path: tuple[str, str, str]) -> Any:
+def _found(path: Any) -> Any:
     module, name, overload = path
     return getattr(getattr(getattr(torch.ops, module), name), overload)
 
