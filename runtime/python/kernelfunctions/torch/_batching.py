@@ -55,6 +55,11 @@ class _Merging:
         return tensor.unflatten(place, (self.size, self.extent)), place
 
 
+def _of_tensors(values: Sequence[Any], dims: Sequence[Any]) -> list[int | None]:
+    """Returns the dimensions of tensors; a struct by value has a tree of them, which are all None."""
+    return [dim if isinstance(one, torch.Tensor) else None for one, dim in zip(values, dims, strict=True)]
+
+
 def _first(value: Any, dim: int | None) -> Any:
     return value if dim is None else value.select(dim, 0)
 
@@ -80,6 +85,7 @@ def _leaves(plan: Plan) -> list[Leaf | None]:
 def batched_call(apply: Callable[..., Any], info: Any, in_dims: Any, cell: Cell, given: Any) -> Any:
     """Makes calls of a whole batch. `given`: a plan, and values; `in_dims`: of the values."""
     plan, *values = given
+    in_dims = _of_tensors(values, in_dims)
     if not cell.more:
         merging = _Merging(plan, info.batch_size, values, in_dims)
         if merging.extent is not None:
@@ -99,6 +105,7 @@ def batched_call(apply: Callable[..., Any], info: Any, in_dims: Any, cell: Cell,
 def batched_gradients(apply: Callable[..., Any], info: Any, in_dims: Any, head: Any, tensors: Any) -> Any:
     """Computes gradients for a whole batch. `head`: a plan, its call's keywords, what is needed, flows."""
     plan, more, needs, count = head
+    in_dims = _of_tensors(tensors, in_dims)
     values, dims = tensors[count:], in_dims[count:]
     leaves = _leaves(plan)
     merging = _Merging(plan, info.batch_size, values, dims)
@@ -141,6 +148,7 @@ def _gradient_of(
 
 def batched_tangents(apply: Callable[..., Any], info: Any, in_dims: Any, head: Any, tensors: Any) -> Any:
     """Computes tangents of a whole batch, sample by sample."""
+    in_dims = _of_tensors(tensors, in_dims)
     samples = [apply(*head, *_selected(tensors, in_dims, i)) for i in range(info.batch_size)]
     return _stacked(samples)
 

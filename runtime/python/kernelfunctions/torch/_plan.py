@@ -169,6 +169,7 @@ class Plan:
         #: Whether _flat_call.py may make it.
         self.is_quick = (
             self.is_simple
+            and len(self.outputs) == 1
             and self.is_plain
             and not self.numbers
             and not self.casts
@@ -196,14 +197,22 @@ class Plan:
         for value in self.mutated:
             leaf = self.slot(value).leaf
             assert leaf is not None
-            place = next((p for p, one in enumerate(self.call.returned) if one.leaf == leaf.index), -1)
-            found.append(Output(leaf, value, place, (), self.carries(leaf)))
+            place, path = self._place_of(leaf)
+            found.append(Output(leaf, value, place, path, self.carries(leaf)))
         for place, parameter in enumerate(self.call.returned):
             if parameter.role == "inout":
                 continue
             for leaf, path in _leaf_paths(self.call, parameter, ()):
                 found.append(Output(leaf, None, place, path, self.carries(leaf)))
         return tuple(found)
+
+    def _place_of(self, leaf: Leaf) -> tuple[int, tuple[Step, ...]]:
+        """Returns where what is changed comes back: its place among results, and the way from there."""
+        for place, parameter in enumerate(self.call.returned):
+            for one, path in _leaf_paths(self.call, parameter, ()):
+                if one is leaf:
+                    return place, path
+        return -1, ()
 
     def carries(self, leaf: Leaf) -> bool:
         """Whether gradients flow in through an output; without a backward pass, whether they would."""
@@ -257,10 +266,10 @@ class Plan:
             changed[i] = number_of(self.name, self.slot(i), values[i])
         for i in self.mutated:
             leaf = self.slot(i).leaf
-            if leaf is not None and leaf.access not in ("write", "add", "view_written"):
-                cell.before[i] = values[i].detach().clone()
             if not in_place:
                 changed[i] = values[i].clone()
+            elif leaf is not None and leaf.access not in ("write", "add", "view_written"):
+                cell.before[i] = values[i].detach().clone()
         return changed
 
     def result(self, cell: Cell, outputs: Sequence[torch.Tensor]) -> Any:
@@ -320,7 +329,7 @@ class Plan:
                 continue
             item = raw if len(self.call.returned) == 1 else raw[output.returned]
             for step in output.path:
-                item = _step(item, step)
+                item = None if item is None else _step(item, step)
             if item is not None and not isinstance(item, torch.Tensor):
                 item = torch.tensor(item, dtype=output.leaf.dtype)
             found.append(item)
