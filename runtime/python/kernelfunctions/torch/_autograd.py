@@ -61,7 +61,9 @@ class Gradients(torch.autograd.Function):
     """The backward pass of a call, where something watches that, too."""
 
     @staticmethod
-    def forward(plan: Plan, more: Any, needs: Any, flows: int, *tensors: Any) -> tuple[torch.Tensor, ...]:
+    def forward(
+        plan: Plan, more: Any, needs: Any, flows: int, _marker: Any, *tensors: Any
+    ) -> tuple[torch.Tensor, ...]:
         return compute_gradients(plan, more, needs, tensors[:flows], tensors[flows:])
 
     @staticmethod
@@ -78,9 +80,11 @@ class Gradients(torch.autograd.Function):
         refuse_second(ctx.plan)
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, plan: Plan, more: Any, needs: Any, flows: int, *tensors: Any) -> Any:
+    def vmap(
+        info: Any, in_dims: Any, plan: Plan, more: Any, needs: Any, flows: int, _marker: Any, *tensors: Any
+    ) -> Any:
         head = (plan, more, needs, flows)
-        return batched_gradients(Gradients.apply, info, in_dims[4:], head, tensors)
+        return batched_gradients(Gradients.apply, info, in_dims[5:], head, tensors)
 
 
 def compute_gradients(
@@ -129,7 +133,9 @@ class WatchedCall(torch.autograd.Function):
         if not any(wanted):
             return nothing + (None,) * len(wanted)
         if torch.is_grad_enabled() or _functorch_is_active():
-            found = iter(Gradients.apply(plan, more, wanted, len(flows), *flows, *values))
+            # Gradients are told apart from constants, though all that they are made of is saved copies.
+            marker = None if _functorch_is_active() else torch.zeros((), requires_grad=True)
+            found = iter(Gradients.apply(plan, more, wanted, len(flows), marker, *flows, *values))
             return (*nothing, *(next(found) if needed else None for needed in wanted))
         return (*nothing, *backward_of(plan, GradientPass(plan, values, flows, wanted, more).run))
 

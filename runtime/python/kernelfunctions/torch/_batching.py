@@ -120,7 +120,7 @@ def batched_gradients(apply: Callable[..., Any], info: Any, in_dims: Any, head: 
         taken = [
             merging.merged(value, dim, leaf) for value, dim, leaf in zip(values, dims, leaves, strict=True)
         ]
-        found = apply(plan, more, needs, count, *flows, *taken)
+        found = apply(plan, more, needs, count, None, *flows, *taken)
         kept = [
             (value, dim, leaf)
             for value, dim, leaf, need in zip(values, dims, leaves, needs, strict=True)
@@ -129,7 +129,7 @@ def batched_gradients(apply: Callable[..., Any], info: Any, in_dims: Any, head: 
         parted = [_gradient_of(merging, one, *kept[i]) for i, one in enumerate(found)]
         return tuple(one for one, _ in parted), tuple(dim for _, dim in parted)
     samples = [
-        apply(plan, more, needs, count, *_selected(tensors, in_dims, i)) for i in range(info.batch_size)
+        apply(plan, more, needs, count, None, *_selected(tensors, in_dims, i)) for i in range(info.batch_size)
     ]
     return _stacked(samples)
 

@@ -303,13 +303,13 @@ class Plan:
         given: list[Any] = list(tangents)
         for i in range(len(values)):
             leaf = self.slot(i).leaf
-            if leaf is None or not leaf.is_floating:
+            if leaf is None or not leaf.is_floating or (self.call.backward and not leaf.differentiable):
                 given[i] = None
             elif i in self.numbers and given[i] is not None:
                 given[i] = given[i].tolist()
             elif i in self.mutated:
                 like = torch.zeros_like(values[i]) if given[i] is None else given[i].clone()
-                given[i] = like if leaf.differentiable or self.description.jvp else None
+                given[i] = like
         items = iter(given)
         named = {}
         for parameter in self.call.parameters:
@@ -324,6 +324,9 @@ class Plan:
         _, raw = jvp(*args, **keywords)
         found: list[Any] = []
         for output in self.outputs:
+            if not output.differentiable:
+                found.append(None)
+                continue
             if output.value is not None and output.returned < 0:
                 found.append(given[output.value])
                 continue
