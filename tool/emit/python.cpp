@@ -19,7 +19,6 @@
 #include "emit/kinds/questions.h"
 #include "emit/kinds/value.h"
 #include "emit/names.h"
-#include "emit/python_names.h"
 #include "emit/python_signature.h"
 #include "emit/python_structs.h"
 #include "emit/render.h"
@@ -41,6 +40,30 @@ using manifest::Role;
 constexpr std::array<std::string_view, 4> stub_endings{"Backward", "Fused", "Jvp", "Result"};
 
 bool is_input(const Argument& argument) { return argument.role == Role::in || argument.role == Role::inout; }
+
+/// The names of the parameters, and of every item: "ray.origin" where the ray is given field by field.
+struct ArgumentNames {
+    std::vector<std::string> parameters;
+    std::vector<std::string> items;
+};
+
+ArgumentNames argument_names(const PlannedCall& call) {
+    UniqueNames names;
+    ArgumentNames list;
+    const std::vector<PlannedArgument> items = host_items(call);
+    std::size_t at = 0;
+    for (const PlannedParameter& parameter : call.parameters) {
+        std::string name = parameter.host.name;
+        if (parameter.tangent_of < 0)
+            name = names.claim(parameter.role == Role::result ? "result" : python_identifier(name));
+        list.parameters.push_back(name);
+        for (const std::size_t end = at + manifest::item_count(parameter.host); at < end; ++at) {
+            const std::string& path = items[at].host.name;
+            list.items.push_back(name + path.substr(parameter.host.name.size()));
+        }
+    }
+    return list;
+}
 
 /// One thing that comes back.
 struct Returned {

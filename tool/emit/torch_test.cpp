@@ -10,9 +10,9 @@
 
 #include "core/join.h"
 #include "core/kinds/questions.h"
+#include "core/python_names.h"
 #include "emit/names.h"
 #include "emit/overload.h"
-#include "emit/python_names.h"
 #include "emit/render.h"
 #include "emit/text.h"
 #include "emit_templates.h"
@@ -71,13 +71,16 @@ public:
         View::List arguments;
         View::List results;
         View::List outputs;
-        const std::vector<std::string> names = argument_names(call_).parameters;
         for (std::size_t i = 0; i < call_.parameters.size(); ++i) {
             const manifest::ParameterTree& tree = call_.parameters[i].host;
+            // No parameter is called so.
+            const std::string keyword = call_.parameters[i].role == Role::result
+                                            ? "return"
+                                            : detail::python_keyword(tree.name, false);
             for (std::int64_t leaf = tree.leaf; leaf < tree.leaf + tree.leaves; ++leaf) {
                 const Argument& argument = call_.arguments[static_cast<std::size_t>(leaf)].host;
                 if (is_made_by_kernels(argument)) continue;
-                const View view = argument_view(argument, names[i] + argument.name.substr(tree.name.size()));
+                const View view = argument_view(argument, keyword + argument.name.substr(tree.name.size()));
                 if (argument.role == Role::in || argument.role == Role::inout) arguments.push_back(view);
                 if (argument.role == Role::result) results.push_back(view);
                 // A method's object is changed in place, and doesn't come back.
@@ -97,7 +100,9 @@ public:
                             {"function", member},
                             {"strict", call_.strict_broadcasting},
                             {"has_extents", !extents.empty()},
+                            {"open", open_dimensions()},
                             {"extents", "{" + join(extents) + "}"},
+                            {"is_open", !open_dimensions().empty()},
                             {"arguments", std::move(arguments)},
                             {"results", std::move(results)}};
     }
@@ -106,10 +111,15 @@ private:
     [[nodiscard]] bool has_gradient(const Argument& argument) const {
         const bool output = argument.role == Role::out || argument.role == Role::result;
         return call_.has_backward && argument.differentiable &&
-               (output || argument.gradient != Gradient::never) && is_floating(argument.element.scalar);
+               (output || is_only_written(argument) || argument.gradient != Gradient::never) &&
+               is_floating(argument.element.scalar);
+    }
+    [[nodiscard]] static bool is_only_written(const Argument& argument) {
+        return passes_tensor(argument) && argument.role == Role::in && writes_elements(argument) &&
+               !reads_elements(argument);
     }
     [[nodiscard]] bool has_tangent(const Argument& argument) const {
-        return tangents_.contains(argument.name);
+        return tangents_.contains(argument.name) && is_floating(argument.element.scalar);
     }
 
     [[nodiscard]] std::string bases() const {
@@ -117,7 +127,7 @@ private:
         bool tangents = false;
         for (const PlannedArgument& argument : call_.arguments) {
             if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
-            if (!passes_tensor(argument.host)) continue;
+            if (!passes_tensor(argument.host) || is_only_written(argument.host)) continue;
             gradients = gradients || has_gradient(argument.host);
             tangents = tangents || has_tangent(argument.host);
         }
@@ -125,6 +135,22 @@ private:
         if (gradients) list.emplace_back("testing.Gradients");
         if (tangents) list.emplace_back("testing.Tangents");
         return join(list);
+    }
+
+    /// "\"i\", \"j\"" where what goes in doesn't give the call all of its shape; empty where it does.
+    [[nodiscard]] std::string open_dimensions() const {
+        std::set<std::int64_t> open;
+        for (std::int64_t d = 0; d < call_.rank; ++d) open.insert(d);
+        for (const PlannedArgument& argument : call_.arguments) {
+            if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
+            if (is_made_by_kernels(argument.host)) continue;
+            for (const std::int64_t d : argument.host.map) open.erase(d);
+        }
+        if (open.empty()) return {};
+        std::vector<std::string> names;
+        for (std::int64_t d = 0; d < call_.rank; ++d)
+            names.push_back("\"" + std::string(1, call_dimensions[static_cast<std::size_t>(d)]) + "\"");
+        return join(names) + (names.size() == 1 ? "," : "");
     }
 
     /// The call as commands print it, in lines.
@@ -153,8 +179,11 @@ private:
         std::vector<std::string> values;
         for (const auto& [name, value] : argument.members) values.push_back(std::to_string(value));
         add(!values.empty(), "values=[" + join(values) + "]");
-        add(argument.role == Role::inout || (argument.role == Role::in && writes_elements(argument)),
+        const bool view = argument.role == Role::in && has_one_gradient(argument);
+        add(view, "view=True");
+        add(argument.role == Role::inout || (!view && argument.role == Role::in && writes_elements(argument)),
             "written=True");
+        add(is_only_written(argument), "read=False");
         add(has_gradient(argument), "gradient=True");
         add(has_tangent(argument), "tangent=True");
         add(tensor && argument.inner_rank > 0, "whole=True");

@@ -43,7 +43,7 @@ class TestPolynomial_1(testing.Operator, testing.Gradients):
         "x": testing.tensor("float32", "i", gradient=True),
     }
     results = {
-        "result": testing.tensor("float32", "i", gradient=True),
+        "return": testing.tensor("float32", "i", gradient=True),
     }
 )"));
     EXPECT_THAT(text, HasSubstr("class TestPolynomial_2("));
@@ -52,7 +52,7 @@ class TestPolynomial_1(testing.Operator, testing.Gradients):
 
 TEST(TorchTest, OrdersResultsAsTheyComeBack) {
     const std::string text = tests_of(testing::everything());
-    EXPECT_THAT(text, HasSubstr("    results = {\n        \"result\": "));
+    EXPECT_THAT(text, HasSubstr("    results = {\n        \"return\": "));
     EXPECT_THAT(text, HasSubstr("\"total\": testing.tensor(\"float32\", \"i\", written=True"));
 }
 
