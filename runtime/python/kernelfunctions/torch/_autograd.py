@@ -116,6 +116,8 @@ class WatchedCall(torch.autograd.Function):
             plan.refuse_backward()
         values = _values(ctx)
         needs = ctx.needs_input_grad[2:]
+        if all(flow is None for flow in flows):
+            return (None,) * (2 + len(needs))
         if plan.stood_in:
             like = next(one for one in flows if one is not None)
             for i, shape in ctx.written.items():

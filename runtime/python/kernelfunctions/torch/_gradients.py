@@ -33,7 +33,6 @@ class GradientPass:
         self._numbers: list[tuple[int, Any]] = []
         self._pushed: list[int] = []
         self._shape: list[Any] | None = None
-        self._made = len(plan.mutated)
 
     def run(self, backward: Any) -> list[torch.Tensor | None]:
         """Returns the gradient of each value that needs one."""
@@ -59,12 +58,11 @@ class GradientPass:
         return [one if needed else None for one, needed in zip(self.found, self.needs, strict=True)]
 
     def _output(self, leaf: Leaf | None) -> Any:
-        if leaf is None or self._made >= len(self.flows):
+        # Outputs come back in another order than parameters have: the result first.
+        made = [place for place, output in enumerate(self.plan.outputs) if output.leaf is leaf]
+        if leaf is None or not made or not self.plan.carries(leaf):
             return None
-        flow = self.flows[self._made]
-        self._made += 1
-        if not self.plan.carries(leaf):
-            return None
+        flow = self.flows[made[0]]
         if flow is None:
             # Without one, 1 would flow in.
             like = next(one for one in self.flows if one is not None)
