@@ -220,9 +220,9 @@ private:
     PyObject* stream_ = nullptr;
     bool has_shape_ = false;
     Dims shape_;
+    Few<TorchOutput, KnownCall::most_items> outputs_;  // before the arguments, which let go of theirs first
     Few<Arg, KnownCall::most_items> args_;
     Few<AnyTensor, TaggedArguments::most> kept_;
-    Few<TorchOutput, KnownCall::most_outputs> outputs_;
     std::size_t written_count_ = 0;
     std::array<PyObject*, 2 * TaggedArguments::most> written_;  // NOLINT: never cleared
     static constexpr std::size_t rooms = TaggedArguments::most + KnownCall::most_outputs;

@@ -24,9 +24,25 @@ AnyTensor TorchOutput::memory_of(const TorchTensor& tensor) {
     return is_kept_ ? keep_torch(tensor, context_) : lend(tensor.memory, context_);
 }
 
+/// Makes one of scalars on CUDA, for a call that is made at once, without looking at all of it.
+bool TorchOutput::lend_made(const Torch& torch, const ElementType& element, const Dims& shape,
+                            AnyTensor& memory) {
+    if (like_ == nullptr || is_kept_ || crossing_ != nullptr || element.rank != 0) return false;
+    const dlpack::ExchangeApi* const api = exchange_of(Py_TYPE(like_));
+    if (api == nullptr) return false;
+    made_ = torch.empty(to_tuple(shape), element.scalar, torch.device(like_));
+    ForeignTensor found;
+    if (borrow(*api, made_.ptr(), found, nullptr) != Borrowing::taken) return false;
+    const Loan* const loan = loans_.take(context_, found);
+    if (loan == nullptr) return false;
+    memory = loan->tensor.any;
+    return true;
+}
+
 AnyTensor TorchOutput::make(const ElementType& element, const Dims& shape) {
     const GilHold lock;
     const Torch& torch = *Torch::loaded();
+    if (AnyTensor lent; lend_made(torch, element, shape, lent)) return lent;
     const auto seen = make_torch(torch, shape_of_scalars(element, shape), element.scalar,
                                  like_ == nullptr ? py::object(py::str("cpu")) : torch.device(like_));
     const AnyTensor memory = memory_of(*seen);

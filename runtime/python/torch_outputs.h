@@ -4,6 +4,7 @@
 #include <kf/invoke.h>
 
 #include "python/crossing.h"
+#include "python/lent_memory.h"
 #include "python/torch_tensors.h"
 
 namespace kf::python {
@@ -31,7 +32,9 @@ private:
     interop::Crossing* crossing_;
     py::object made_;
     AnyTensor imported_;
+    Loans loans_;
 
+    bool lend_made(const Torch& torch, const ElementType& element, const Dims& shape, AnyTensor& memory);
     AnyTensor memory_of(const TorchTensor& tensor);
 };
 

@@ -102,6 +102,7 @@ Torch::Torch(const py::module_& torch)
       current_level_(py::reinterpret_steal<py::object>(PyUnicode_InternFromString("_current_level"))),
       increment_version_(find_increment(torch)),
       empty_(torch.attr("empty")),
+      empty_keywords_(py::make_tuple("dtype", "device")),
       zeros_like_(torch.attr("zeros_like")) {}
 
 TorchKind Torch::kind_of_derived(PyTypeObject* type) const {
@@ -132,11 +133,17 @@ void Torch::note_writes(const py::tuple& tensors) const {
 }
 
 py::object Torch::dtype(ScalarType scalar) const {
-    return module_.attr(scalar == ScalarType::boolean ? "bool" : numpy_name(scalar));
+    py::object& known = dtypes_[static_cast<std::size_t>(scalar)];
+    if (!known) known = module_.attr(scalar == ScalarType::boolean ? "bool" : numpy_name(scalar));
+    return known;
 }
 
 py::object Torch::empty(const py::tuple& shape, ScalarType scalar, const py::object& device) const {
-    return empty_(shape, py::arg("dtype") = dtype(scalar), py::arg("device") = device);
+    const py::object type = dtype(scalar);
+    const std::array<PyObject*, 3> arguments{shape.ptr(), type.ptr(), device.ptr()};
+    PyObject* const made = PyObject_Vectorcall(empty_.ptr(), arguments.data(), 1, empty_keywords_.ptr());
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
 }
 
 }  // namespace kf::python

@@ -1,6 +1,10 @@
 // What is asked of PyTorch, once it is imported: its classes, and what watches its tensors.
 #pragma once
 
+#include <kf/types.h>
+
+#include <array>
+
 #include "python/common.h"
 
 namespace kf::python {
@@ -93,7 +97,9 @@ private:
     py::object current_level_;
     py::object increment_version_;
     py::object empty_;
+    py::tuple empty_keywords_;
     py::object zeros_like_;
+    mutable std::array<py::object, 12> dtypes_;  ///< by ScalarType, once asked for
 };
 
 /// What `value` is to PyTorch; fast where it is none of its tensors.
