@@ -39,8 +39,10 @@ py::object find_increment(const py::module_& torch) {
 TorchFunction::TorchFunction(py::object definition) : definition_(std::move(definition)) {
     PyObject* const object = definition_.ptr();
     if (PyCFunction_CheckExact(object) != 0) {
-        if (PyCFunction_GET_FLAGS(object) == METH_NOARGS && PyCFunction_GET_SELF(object) == nullptr)
+        if (PyCFunction_GET_FLAGS(object) == METH_NOARGS) {
             call_ = PyCFunction_GET_FUNCTION(object);
+            owner_ = PyCFunction_GET_SELF(object);
+        }
     } else if (Py_TYPE(object) == &PyMethodDescr_Type) {
         const PyMethodDef* const method = reinterpret_cast<PyMethodDescrObject*>(object)->d_method;
         if (method->ml_flags == METH_NOARGS) call_ = method->ml_meth;
@@ -54,7 +56,7 @@ TorchFunction::TorchFunction(py::object definition) : definition_(std::move(defi
 py::object TorchFunction::operator()(PyObject* self) const {
     PyObject* result = nullptr;
     if (call_ != nullptr) {
-        result = call_(self, nullptr);
+        result = call_(self != nullptr ? self : owner_, nullptr);
     } else if (get_ != nullptr) {
         result = get_(self, closure_);
     } else if (PyCallable_Check(definition_.ptr()) == 0) {
@@ -125,7 +127,9 @@ bool Torch::is_transforming() const {
 
 void Torch::note_writes(const py::tuple& tensors) const {
     if (increment_version_) {
-        (void)increment_version_(tensors);
+        const auto none =
+            py::reinterpret_steal<py::object>(PyObject_CallOneArg(increment_version_.ptr(), tensors.ptr()));
+        if (!none) throw py::error_already_set();
         return;
     }
     const py::object increment = attribute_path(module_, {"autograd", "graph", "increment_version"});

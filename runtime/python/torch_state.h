@@ -33,6 +33,7 @@ public:
 private:
     py::object definition_;
     PyCFunction call_ = nullptr;
+    PyObject* owner_ = nullptr;  ///< of a function: its module
     getter get_ = nullptr;
     void* closure_ = nullptr;
 };
