@@ -227,10 +227,15 @@ ForeignTensor read_foreign(py::handle value, const Reading& reading, const Where
     // PyTorch's exporters forget the bit, and a tensor without it says so itself.
     if (attribute_or_null(value, py::str("is_neg")) && is_negated(value.ptr()))
         return read_foreign(value.attr("resolve_neg")(), reading, where);
-    if (const py::object method = attribute_or_null(value, py::str("__dlpack__")))
-        return from_dlpack(value, method, reading, where);
+    const py::object method = attribute_or_null(value, py::str("__dlpack__"));
+    if (method) {
+        ForeignTensor tensor = from_dlpack(value, method, reading, where);
+        // CuPy's DLPack divides negative strides as if they had no sign; its other protocol is right.
+        if (reach_of(tensor)) return tensor;
+    }
     if (const py::object interface = attribute_or_null(value, py::str("__cuda_array_interface__")))
         return from_interface(value, interface, where);
+    if (method) return from_dlpack(value, method, reading, where);
     refuse(ErrorCode::type_mismatch, where,
            "an object with __dlpack__() or __cuda_array_interface__ is needed, not " +
                detail::with_article(type_name(value)));
