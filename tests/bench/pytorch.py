@@ -140,10 +140,14 @@ def ratios(times: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
+def has_slangpy() -> bool:
+    """Whether SlangPy is installed."""
+    return importlib.util.find_spec("slangpy") is not None
+
+
 def load_slangpy(folder: Path) -> Any:
-    """SlangPy's module of the same source, or None where there is none."""
-    if importlib.util.find_spec("slangpy") is None or not torch.cuda.is_available():
-        return None
+    """SlangPy's module of the same source."""
+    folder.mkdir()
     spy: Any = importlib.import_module("slangpy")
     (folder / "bench.slang").write_text((Path(__file__).parent / "bench.slang").read_text())
     # What the module takes from kf, SlangPy has under the same names.
@@ -152,35 +156,52 @@ def load_slangpy(folder: Path) -> Any:
     return spy.Module.load_from_file(device, "bench.slang")
 
 
-def small_times(polynomial: Any, peer: Any, clock: Clock, device: str) -> dict[str, Any]:
+class Peer:
+    """SlangPy's polynomials, each in a module of its own: what it compiled for a call without gradients it
+    takes for a later one with them, which then has none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.forward = load_slangpy(folder / "forward").polynomial
+        self.trained = load_slangpy(folder / "trained").polynomial
+
+
+def trained_of(module: Any) -> Any:
+    """The polynomial whose gradient of x is written, not added to, where the module has one."""
+    return getattr(module, "trained", module.polynomial)
+
+
+def small_times(module: Any, peer: Peer | None, clock: Clock, device: str) -> dict[str, Any]:
     """Calls of 32 elements: forward into a tensor that is given or made, and with gradients."""
     given, trained = Inputs(SMALL, device, False), Inputs(SMALL, device, True)
-    operator = polynomial.torch()
+    polynomial = module.polynomial
     arguments, y = given.leaves, given.y
     calls: dict[str, Call] = {
         "forward.out.ours": lambda: polynomial(*arguments, out=y),
         "forward.made.ours": lambda: polynomial(*arguments),
         "forward.made.pytorch": lambda: plain(*arguments),
-        "trained.ours": trained.trained(polynomial),
-        "trained.operator": trained.trained(operator),
+        "trained.ours": trained.trained(trained_of(module)),
+        "trained.operator": trained.trained(trained_of(module).torch()),
         "trained.pytorch": trained.trained(plain),
     }
     if peer is not None:
         calls |= {
-            "forward.out.slangpy": lambda: peer.polynomial(*arguments, _result=y),
-            "forward.made.slangpy": lambda: peer.polynomial(*arguments),
-            "trained.slangpy": trained.trained(peer.polynomial),
+            "forward.out.slangpy": lambda: peer.forward(*arguments, _result=y),
+            "forward.made.slangpy": lambda: peer.forward(*arguments),
+            "trained.slangpy": trained.trained(peer.trained),
         }
     times = clock.by_turns(calls, clock.issue_us)
     return {"unit": "us of CPU time a call", "times": times, "ratios": ratios(times)}
 
 
-def compiled_times(polynomial: Any, clock: Clock, device: str, backend: str) -> dict[str, Any]:
+def compiled_times(module: Any, clock: Clock, device: str, backend: str) -> dict[str, Any]:
     """The operator alone and in a loss, compiled and as it is; fullgraph refuses what breaks a graph."""
-    operator = polynomial.torch()
+    operator = trained_of(module).torch()
 
     def loss(a: Any, b: Any, c: Any, x: Any) -> Any:
         return torch.sin(operator(a, b, c, x) * 0.5) * x
+
+    def plain_loss(a: Any, b: Any, c: Any, x: Any) -> Any:
+        return torch.sin(plain(a, b, c, x) * 0.5) * x
 
     calls: dict[str, Call] = {}
     given, trained = Inputs(SMALL, device, False), Inputs(SMALL, device, True)
@@ -189,11 +210,16 @@ def compiled_times(polynomial: Any, clock: Clock, device: str, backend: str) -> 
         for whose, one in {"eager": function, "ours": made}.items():
             calls[f"{name}.forward.{whose}"] = partial(one, *given.leaves)
             calls[f"{name}.trained.{whose}"] = trained.trained(one)
+    # What compiled code costs by itself.
+    for name, function in {"alone": plain, "in_a_loss": plain_loss}.items():
+        made = torch.compile(function, fullgraph=True, backend=backend)
+        calls[f"{name}.forward.pytorch"] = partial(made, *given.leaves)
+        calls[f"{name}.trained.pytorch"] = trained.trained(made)
     explained = torch._dynamo.explain(loss)(*given.leaves)
     breaks: Any = explained.graph_break_count
     times = clock.by_turns(calls, clock.issue_us)
     return {
-        "unit": "us of CPU time a call; ours is compiled",
+        "unit": "us of CPU time a call; ours and pytorch are compiled",
         "graph_breaks": breaks,
         "times": times,
         "ratios": ratios(times),
@@ -201,17 +227,17 @@ def compiled_times(polynomial: Any, clock: Clock, device: str, backend: str) -> 
 
 
 def large_times(
-    polynomial: Any, peer: Any, clock: Clock, device: str, count: int, backend: str
+    trained: Any, peer: Peer | None, clock: Clock, device: str, count: int, backend: str
 ) -> dict[str, Any]:
     """Forward and backward of many elements, whose gradients of parameters are sums over all."""
     inputs = Inputs(count, device, True)
     functions: dict[str, Function] = {
-        "ours": polynomial,
+        "ours": trained,
         "compiled": torch.compile(plain, backend=backend),
         "pytorch": plain,
     }
     if peer is not None:
-        functions["slangpy"] = peer.polynomial
+        functions["slangpy"] = peer.trained
     wrong: dict[str, Any] = {}
     for name, function in functions.items():
         try:
@@ -240,28 +266,28 @@ def main() -> None:
     parser.add_argument("--module", default="kf_bench.bench", help="has a polynomial of four tensors")
     parser.add_argument("--quick", action="store_true", help="few rounds of few elements")
     options = parser.parse_args()
-    polynomial = importlib.import_module(options.module).polynomial
+    module = importlib.import_module(options.module)
     is_cuda = options.device.startswith("cuda")
     clock = Clock(options.device, 3, 5) if options.quick else Clock(options.device, 31, 100)
     backend = "aot_eager" if options.quick else "inductor"
     count = (1 << 26 if is_cuda else 1 << 20) if not options.quick else 1 << 12
     with tempfile.TemporaryDirectory() as folder:
-        peer: Any = None
+        peer: Peer | None = None
         result: dict[str, Any] = {
             "device": torch.cuda.get_device_name() if is_cuda else "cpu",
             "pytorch": torch.__version__,
         }
         try:
-            peer = load_slangpy(Path(folder)) if is_cuda else None
+            peer = Peer(Path(folder)) if is_cuda and has_slangpy() else None
         except Exception as error:
             result["slangpy"] = f"failed: {error}"[:400]
         if peer is not None:
             native = importlib.util.find_spec("slangpy_torch") is not None
             result["slangpy"] = {"version": sys.modules["slangpy"].__version__, "slangpy_torch": native}
-        result["small"] = small_times(polynomial, peer, clock, options.device)
-        result["compiled"] = compiled_times(polynomial, clock, options.device, backend)
+        result["small"] = small_times(module, peer, clock, options.device)
+        result["compiled"] = compiled_times(module, clock, options.device, backend)
         large = Clock(options.device, 2 if options.quick else 9, 1)
-        result["large"] = large_times(polynomial, peer, large, options.device, count, backend)
+        result["large"] = large_times(trained_of(module), peer, large, options.device, count, backend)
     print(json.dumps(result, indent=2))
 
 

@@ -17,8 +17,6 @@ _is_deterministic = torch.are_deterministic_algorithms_enabled
 
 #: Gradients of at most so many elements share one fill with zeros on a GPU.
 _SMALL = 1 << 16
-#: Elements between them, so that each is aligned as memory of its own would be.
-_ALIGNMENT = 64
 
 
 class FlatCall(WatchedCall):
@@ -97,10 +95,10 @@ def _joined(plan: Plan, values: Sequence[Any], needs: Sequence[bool]) -> dict[in
         return None
     like = values[places[0]]
     places = [i for i in places if values[i].dtype == like.dtype]
-    sizes: list[int] = []
-    for i in places:
-        count = values[i].numel()
-        sizes += (count, -count % _ALIGNMENT)
+    sizes = [values[i].numel() for i in places]
     # Pieces of an unsafe split have versions of their own, as tensors of their own would.
     pieces = torch.unsafe_split_with_sizes(like.new_zeros(sum(sizes)), sizes)
-    return {i: piece.view(values[i].shape) for i, piece in zip(places, pieces[::2], strict=True)}
+    return {
+        i: piece if values[i].dim() == 1 else piece.view(values[i].shape)
+        for i, piece in zip(places, pieces, strict=True)
+    }
