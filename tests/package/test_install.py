@@ -89,7 +89,8 @@ def test_python_package_is_installed(prefix: Path, consumer: Path, tmp_path: Pat
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     assert folder == prefix / "lib" / version / "site-packages"
     names = {path.name for path in (folder / "kernelfunctions").iterdir()}
-    assert {"__init__.py", "_kf.pyi", "_structs.py", "typing.py", "py.typed"} < names
+    assert {"__init__.py", "_kf.pyi", "_structs.py", "typing.py", "py.typed", "torch"} < names
+    assert (folder / "kernelfunctions" / "torch" / "__init__.py").is_file()
     program = """
 import kernelfunctions as kf
 from consumer import scale
