@@ -296,6 +296,25 @@ def test_a_derivative_of_its_own_adds_to_a_plain_view(views: ModuleType) -> None
     np.testing.assert_allclose(array(given.grad), weights[np.arange(64) % 5] * flow, rtol=1e-6)
 
 
+@pytest.mark.parametrize("absent", ["", "a", "b"])
+def test_a_derivative_of_its_own_changes_gradients(views: ModuleType, absent: str) -> None:
+    """Where a view has no gradient, there is 0 to read, and what is stored goes nowhere."""
+    a, b, start, flow = floats(65), floats(65), floats(65), floats(65)
+    given = {
+        name: tensor(values) if name == absent else differentiable(values, start)
+        for name, values in (("a", a), ("b", b))
+    }
+    result = views.product(**given, shape=(65,))
+    np.testing.assert_allclose(array(result), a * b, rtol=1e-6)
+    views.product.backward(**given, result=result.with_grads(grad_in=flow))
+    for name, other in (("a", b), ("b", a)):
+        if name == absent:
+            assert given[name].grad is None
+        else:
+            wanted = 2 * (start + other.astype(np.float64) * flow) + 1
+            np.testing.assert_allclose(array(given[name].grad), wanted, rtol=1e-4, atol=1e-5)
+
+
 def test_loads_of_extensions_have_their_derivatives(views: ModuleType) -> None:
     """Written as Slang's core module writes its own, by indices of any length."""
     a, b, flow = floats(5, 8), floats(5, 7), floats(5, 7)
@@ -436,6 +455,8 @@ class Network:
         for k in (2, 1, 0):
             flow = flow * (1 - values[k + 1] ** 2)
             for found, wanted in zip(self.given[k], (flow.T @ values[k], flow.sum(0)), strict=True):
+                if found.grad is None:
+                    continue
                 np.testing.assert_allclose(array(found.grad), wanted, rtol=1e-4, atol=1e-4)
             flow = flow @ self.weights[k]
 
@@ -458,6 +479,28 @@ def test_networks_have_arrays_of_layers(views: ModuleType, kind: str, count: int
         given = ({"layers": net.layers()} if kind == "dicts" else views.MLP_4_3(net.layers(views.Linear_4)),)
     function(*given, features, net.image, shape=(count,))
     function.backward(*given, features, net.image, shape=(count,))
+    net.check()
+
+
+@pytest.mark.parametrize("absent", ["weights", "bias", "one layer"])
+@pytest.mark.parametrize("kind", ["dicts", "parameters"])
+def test_views_without_gradients_get_none(views: ModuleType, kind: str, absent: str) -> None:
+    """The derivative of a layer, written by hand, adds to the gradients of both of its views."""
+    net = Network(33)
+    for k, (w, b) in enumerate(zip(net.weights, net.bias, strict=True)):
+        if absent == "weights" or (absent, k) == ("one layer", 1):
+            net.given[k][0] = tensor(w)
+        if absent == "bias" or (absent, k) == ("one layer", 1):
+            net.given[k][1] = tensor(b)
+    if kind == "parameters":
+        function = views.render_views
+        given: Any = ([w for w, _ in net.given], [b for _, b in net.given])
+    else:
+        function = views.render
+        given = ({"layers": net.layers()},)
+    features = kf.Tensor.from_numpy(net.features)
+    function(*given, features, net.image, shape=(33,))
+    function.backward(*given, features, net.image, shape=(33,))
     net.check()
 
 
