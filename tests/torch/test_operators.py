@@ -220,6 +220,33 @@ def test_views_that_are_written_are_named(generated: Loader, torch_device: str) 
         square.torch(outputs=["x"])
 
 
+def test_what_views_were_left_with_is_loaded_again(generated: Loader, torch_device: str) -> None:
+    """Backward passes of calls that load what they have stored, wherever that was kept."""
+    operator = generated("views").through.torch(outputs=["between", "out"])
+    a = vector(torch_device, 1, 2, 3).detach()
+    flows = (vector(torch_device, 1, 0, 2).detach(), vector(torch_device, 3, 1, 1).detach())
+    right = flows[0] * 2 * a + flows[1] * (2 * a**2 + 3) * 2 * a
+
+    def through(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        between, out = torch.full_like(a, 5), torch.full_like(a, 6)
+        operator(a, between, out, shape=(3,))
+        return between, out
+
+    torch._dynamo.reset()
+    for traced in (through, torch.compile(through, backend="aot_eager", fullgraph=True)):
+        x = a.clone().requires_grad_()
+        (found,) = torch.autograd.grad(traced(x), x, flows)
+        torch.testing.assert_close(found, right)
+    results, pull = torch.func.vjp(through, a)
+    torch.testing.assert_close(results, (a**2, a**4 + 3 * a**2))
+    torch.testing.assert_close(pull(flows)[0], right)
+    flows_again = tuple(torch.stack([flow, 2 * flow]) for flow in flows)
+    found = torch.func.vmap(lambda a, *flows: torch.func.vjp(through, a)[1](flows)[0])(
+        torch.stack([a, a]), *flows_again
+    )
+    torch.testing.assert_close(found, torch.stack([right, 2 * right]))
+
+
 def test_ways_to_accumulate(generated: Loader, torch_device: str) -> None:
     weigh = generated("accumulate").weigh
     a = torch.randn(1, 4, device=torch_device, requires_grad=True)

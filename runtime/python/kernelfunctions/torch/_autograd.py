@@ -15,10 +15,12 @@ _functorch_is_active = torch._C._are_functorch_transforms_active
 
 
 def _save(ctx: Any, plan: Plan, cell: Cell, values: Sequence[Any], outputs: Sequence[torch.Tensor]) -> None:
-    """Keeps what derivatives take: the values from before the call."""
+    """Keeps what derivatives take: the values from before the call, and of written views from after it."""
     kept: list[Any] = [values[i] for i in plan.tensors]
     if cell.before:
         kept = [cell.before.get(i, values[i]) for i in plan.tensors]
+    for i, place in plan.left.items():
+        kept[plan.tensors.index(i)] = outputs[place]
     if plan.stood_in:
         # What is only written is stood in for: it needn't stay as it is now.
         kept = [None if i in plan.stood_in else one for i, one in zip(plan.tensors, kept, strict=True)]

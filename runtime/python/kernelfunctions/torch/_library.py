@@ -349,11 +349,15 @@ class CallOperator:
         arguments = self.signature.arguments
 
         def setup(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
-            ctx.save_for_backward(*(one for one in inputs if isinstance(one, torch.Tensor)))
+            outputs = output if isinstance(output, tuple) else (output,)
+            kept = list(inputs)
+            for i, one in enumerate(arguments):
+                if one.slot in plan.left:
+                    kept[i] = outputs[plan.left[one.slot]]
+            ctx.save_for_backward(*(one for one in kept if isinstance(one, torch.Tensor)))
             ctx.given = [None if isinstance(one, torch.Tensor) else one for one in inputs]
             ctx.tensors = [i for i, one in enumerate(inputs) if isinstance(one, torch.Tensor)]
             ctx.set_materialize_grads(False)
-            outputs = output if isinstance(output, tuple) else (output,)
             fixed = [
                 one for one, known in zip(outputs, plan.outputs, strict=True) if not known.differentiable
             ]

@@ -124,6 +124,12 @@ class Plan:
             if slot.leaf and slot.leaf.access == "view" and slot.leaf.differentiable
         )
         self.outputs = self._outputs()
+        #: Views that the call writes, and which outputs they are: a backward pass loads what is left there.
+        self.left = {
+            output.value: number
+            for number, output in enumerate(self.outputs)
+            if output.value is not None and output.leaf.access == "view_written"
+        }
         self.is_flat = all(parameter.form != "fields" for parameter in call.parameters)
         self.leading = 0
         while self.leading < len(call.parameters) and call.parameters[self.leading].role in ("in", "inout"):
