@@ -16,20 +16,6 @@ NAMED = os.environ.get("KF_TEST_MODULES", "")
 #: What runs for every call. The rest depends on the forms of arguments and results, which calls share.
 FOR_ALL = ("test_operator", "test_opcheck", "test_gradients", "test_tangents")
 
-#: What doesn't work yet, by class: tests that would fail.
-KNOWN_FAULTS = {
-    "TestConversionsWhichRows_2": ("test_opcheck",),  # the fake kernel takes rows of another length
-    "TestMembersVisit": ("test_tangents",),  # a field without tangents is given zeros
-    "TestStructTensorsTurn": ("test_opcheck",),  # a parameter is called from
-    "TestMethodsParticlePositionAt_2": ("test_opcheck",),  # of structs, another overload is traced
-    "TestMethodsParticleUpdatePosition_2": ("test_opcheck",),
-    # A number that is returned beside a tensor in a struct that is changed.
-    "TestMembersReadMeter_2": (
-        *("test_compile", "test_compiled_gradients", "test_export", "test_functional_gradients"),
-        *("test_gradients", "test_no_second_derivatives", "test_tangents", "test_vmap"),
-    ),
-}
-
 sys.path[:0] = [str(Path(__file__).parent / "inputs")]
 
 

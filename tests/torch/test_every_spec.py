@@ -1,11 +1,11 @@
 """The generated tests of all specs in PyTorch, as far as they run for every call."""
 
-from generated_tests import FOR_ALL, KNOWN_FAULTS, NAMED, ROOT, checks_of, classes, files, is_left_out
+from generated_tests import FOR_ALL, NAMED, ROOT, checks_of, classes, files, is_left_out
 
 for _name, _one in classes():
     if not is_left_out(_one):
         _left_out = [test for test in checks_of(_one) if test not in FOR_ALL]
-        _without = dict.fromkeys((*_left_out, *KNOWN_FAULTS.get(_name, ())))
+        _without = dict.fromkeys(_left_out)
         _checks = tuple(check for check in _one.opchecks if check != "test_aot_dispatch_dynamic")
         globals()[_name] = type(_name, (_one,), {**_without, "opchecks": _checks})
 

@@ -418,3 +418,29 @@ def test_traced_calls_are_refused_by_name(gradients: ModuleType, torch_device: s
         torch.compile(lambda x: operator(2.0, 8.0, -1.0, x), fullgraph=True, backend="eager")(
             torch.ones(3, dtype=torch.float64, device=torch_device)
         )
+
+
+def test_overloads_of_other_last_extents(generated: Loader, torch_device: str) -> None:
+    which = generated("conversions").which_rows
+    compiled = torch.compile(which.torch(), backend="aot_eager", fullgraph=True)
+    for extent in (2, 3, 2):
+        x = torch.rand(4, extent, device=torch_device, requires_grad=True)
+        for call in (which, compiled):
+            assert call(x).tolist() == [extent] * 4
+
+
+def test_numbers_that_a_call_changes(generated: Loader, torch_device: str) -> None:
+    members = generated("members")
+    table = torch.arange(1.0, 5.0, device=torch_device, requires_grad=True)
+    seen = torch.zeros(4, dtype=torch.int32, device=torch_device)
+
+    def read(function: Any) -> Any:
+        return function({"table": table, "seen": seen, "total": 10.0, "count": 4}, 2, 2.0)
+
+    for function in (members.read_meter, torch.compile(members.read_meter.torch(), backend="aot_eager")):
+        result, meter = read(function)
+        assert (result.item(), meter.total.item(), int(meter.count)) == (46, 23, 5)
+        # What nobody asks the gradient of has none flow in.
+        for outputs, slope in ((result, 2.0), (meter.total, 1.0), (result + 3 * meter.total, 5.0)):
+            (found,) = torch.autograd.grad(outputs, table, retain_graph=True)
+            assert found.tolist() == [0, 0, slope, 0]

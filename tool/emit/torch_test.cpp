@@ -63,7 +63,9 @@ public:
         if (jvp == nullptr) return;
         for (const PlannedArgument& argument : jvp->arguments) {
             const std::int64_t primal = argument.host.tangent_of;
-            if (primal >= 0) tangents_.insert(jvp->arguments[static_cast<std::size_t>(primal)].host.name);
+            // A field that can't be differentiated is no part of its struct's tangent.
+            if (primal >= 0 && argument.host.differentiable)
+                tangents_.insert(jvp->arguments[static_cast<std::size_t>(primal)].host.name);
         }
     }
 

@@ -34,14 +34,50 @@ class MisfitError(Exception):
 Step = int | tuple[str, str]
 
 
+#: For tensors of so many dimensions, the last extents by which overloads are told apart: () are any.
+Endings = tuple[tuple[int, tuple[tuple[int, ...], ...]], ...]
+
+
+def endings_of(calls: Sequence[Call]) -> Endings:
+    """Returns the last extents that some overload wants of a tensor, and another one doesn't."""
+    wanted: dict[tuple[str, int], dict[tuple[int, ...], None]] = {}
+    for call in calls:
+        for leaf in call.leaves:
+            if leaf.passing == "tensor" and not leaf.is_made:
+                wanted.setdefault((leaf.name, leaf.ndim), {})[leaf.trailing] = None
+    found: dict[int, dict[tuple[int, ...], None]] = {}
+    for (_, ndim), every in wanted.items():
+        if len(every) > 1:
+            found.setdefault(ndim, {}).update(every)
+    return tuple((ndim, tuple(every)) for ndim, every in found.items())
+
+
+def ending_of(value: torch.Tensor, endings: Endings) -> Any:
+    """Returns those last extents that a tensor has; None where they decide nothing. Can be traced."""
+    for ndim, every in endings:
+        if ndim != value.ndim:
+            continue
+        found = []
+        for extents in every:
+            fits = True
+            for i in range(len(extents)):
+                if value.shape[ndim - len(extents) + i] != extents[i]:
+                    fits = False
+            if fits:
+                found.append(extents)
+        return tuple(found)
+    return None
+
+
 class TensorKind:
-    """A tensor of which no more is known than its dtype and how many dimensions it has."""
+    """A tensor of which no more is known than its dtype, how many dimensions it has, and its ending."""
 
     shape = None
 
-    def __init__(self, dtype: torch.dtype, ndim: int) -> None:
+    def __init__(self, dtype: torch.dtype, ndim: int, ending: Any = None) -> None:
         self.dtype = dtype
         self.ndim = ndim
+        self.ending = ending
 
     def dim(self) -> int:
         return self.ndim
@@ -95,6 +131,28 @@ def _add_slots(
     if leaf is not None and leaf.passing == "nothing":
         return
     found.append(Slot(parameter, leaf, owner, path, name))
+
+
+def leaf_paths(
+    call: Call, parameter: Parameter, path: tuple[Step, ...] = ()
+) -> list[tuple[Leaf, tuple[Step, ...]]]:
+    """Returns a parameter's leaves, and the ways to them."""
+    if parameter.form != "fields":
+        return [(call.leaves[parameter.leaf], path)] if parameter.form == "leaf" else []
+    found: list[tuple[Leaf, tuple[Step, ...]]] = []
+    for number, field in enumerate(parameter.fields):
+        step: Step = number if parameter.is_array else (field.name, field.keyword)
+        found += leaf_paths(call, field, (*path, step))
+    return found
+
+
+def changed_numbers(call: Call, parameter: Parameter) -> list[tuple[Leaf, tuple[Step, ...]]]:
+    """Returns what of an argument the call changes that is a number: it comes back as another one."""
+    return [
+        (leaf, path)
+        for leaf, path in leaf_paths(call, parameter)
+        if leaf.role == "inout" and leaf.passing == "value"
+    ]
 
 
 def field_of(value: Any, step: Step, name: str) -> Any:
@@ -217,9 +275,7 @@ def _cost_of_generator(slot: Slot, leaf: Leaf, value: Any) -> int:
     return 0
 
 
-def _cost_of_tensor(
-    slot: Slot, leaf: Leaf, value: torch.Tensor, casts: Callable[[torch.Tensor, Leaf], bool]
-) -> int:
+def _cost_of_tensor(slot: Slot, leaf: Leaf, value: Any, casts: Callable[[torch.Tensor, Leaf], bool]) -> int:
     if leaf.passing == "pointer":
         return 0
     cost = 0
@@ -246,7 +302,10 @@ def _cost_of_tensor(
         reason = f"expected {leaf.ndim} dimensions ({leaf.text}), found {value.dim()}"
         raise MisfitError(slot.name, reason, ValueError)
     fixed = leaf.call_rank + leaf.inner_rank
-    if value.shape is None:
+    if isinstance(value, TensorKind):
+        if leaf.passing == "tensor" and value.ending is not None and leaf.trailing not in value.ending:
+            reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found others"
+            raise MisfitError(slot.name, reason, ValueError)
         return cost
     if leaf.passing == "tensor" and tuple(value.shape[fixed:]) != leaf.trailing:
         reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found shape "
@@ -261,10 +320,15 @@ def _cost_of_other_memory(slot: Slot, leaf: Leaf, value: Any) -> int:
         if leaf.passing == "tensor" and leaf.ndim == 0:
             return _NUMBER_AS_MEMORY
         raise MisfitError(slot.name, f"expected {leaf.text}, found {type(value).__name__}")
-    dimensions = getattr(value, "ndim", leaf.ndim)
+    dimensions = _depth(value) if isinstance(value, list | tuple) else getattr(value, "ndim", leaf.ndim)
     if leaf.passing == "tensor" and dimensions != leaf.ndim:
         raise MisfitError(slot.name, f"expected {leaf.ndim} dimensions ({leaf.text}), found {dimensions}")
     return 0
+
+
+def _depth(value: Any) -> int:
+    """Returns how deep lists are nested."""
+    return 1 + (_depth(value[0]) if value else 0) if isinstance(value, list | tuple) else 0
 
 
 def _cost_of_value(slot: Slot, leaf: Leaf, value: Any) -> int:

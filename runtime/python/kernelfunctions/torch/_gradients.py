@@ -36,6 +36,33 @@ class GradientPass:
 
     def run(self, backward: Any) -> list[torch.Tensor | None]:
         """Returns the gradient of each value that needs one."""
+        if self.plan.changes_numbers:
+            return self._corrected(backward)
+        return self._run(backward)
+
+    def _corrected(self, backward: Any) -> list[torch.Tensor | None]:
+        """Returns gradients of a call that changes numbers, into which kernels have 1 flow in.
+
+        Gradients are linear in what flows in: those of that 1 alone are taken away, or scaled.
+        """
+        changed = [place for place, output in enumerate(self.plan.outputs) if output.is_changed_number]
+        flows: list[Any] = [self.flows[place] for place in changed if self.flows[place] is not None]
+        if flows and self.plan.changes_numbers > 1:
+            names = ", ".join(f"'{self.plan.outputs[place].leaf.name}'" for place in changed)
+            raise RuntimeError(
+                f"{self.plan.name}: {names}: gradients can't flow into several numbers that one call "
+                "changes: give tensors, of a call that takes some"
+            )
+        found = self._run(backward)
+        none = [torch.zeros_like(flow) if flow is not None else None for flow in self.flows]
+        alone = GradientPass(self.plan, self.values, none, self.needs, self.more)._run(backward)
+        scale = flows[0] - 1 if flows else -1
+        return [
+            one if one is None or other is None else one + other * scale
+            for one, other in zip(found, alone, strict=True)
+        ]
+
+    def _run(self, backward: Any) -> list[torch.Tensor | None]:
         items: list[Any] = []
         place = -1
         for slot in self.plan.slots:

@@ -117,7 +117,9 @@ class CallOperator:
                 self._functional,
                 self._functional_fake,
             )
-        self.out = self._register_out() if made else None
+        # Of a number that changes, nothing is given that could be written.
+        is_whole = all(leaf.is_made for leaf in self.signature.made)
+        self.out = self._register_out() if made and is_whole else None
         self.backward_op = self._register_backward() if self.call.backward else None
         self._register_autograd()
 

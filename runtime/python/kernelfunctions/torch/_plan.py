@@ -13,7 +13,9 @@ from kernelfunctions.torch._choice import (
     Step,
     TensorKind,
     bind,
+    changed_numbers,
     cost_of,
+    leaf_paths,
     slots_of,
     values_of,
 )
@@ -39,7 +41,7 @@ class Cell:
 class Output:
     """A tensor that comes out of a call, for autograd: one that was made, or one that was changed."""
 
-    __slots__ = ("differentiable", "leaf", "path", "returned", "value")
+    __slots__ = ("differentiable", "is_changed_number", "leaf", "path", "returned", "value")
 
     def __init__(
         self, leaf: Leaf, value: int | None, returned: int, path: tuple[Step, ...], differentiable: bool
@@ -51,16 +53,8 @@ class Output:
         self.returned = returned
         self.path = path
         self.differentiable = differentiable
-
-
-def _leaf_paths(call: Call, parameter: Parameter, path: tuple[Step, ...]) -> list[tuple[Leaf, Any]]:
-    if parameter.form != "fields":
-        return [(call.leaves[parameter.leaf], path)] if parameter.form == "leaf" else []
-    found: list[tuple[Leaf, Any]] = []
-    for number, field in enumerate(parameter.fields):
-        step: Step = number if parameter.is_array else (field.name, field.keyword)
-        found += _leaf_paths(call, field, (*path, step))
-    return found
+        #: Whether it is what a number has become that the call was given.
+        self.is_changed_number = value is None and leaf.role == "inout"
 
 
 def nest(parameter: Parameter, items: Any) -> Any:
@@ -97,7 +91,7 @@ class Plan:
             i for i, value in enumerate(taken) if isinstance(value, torch.Tensor | TensorKind)
         )
         self.numbers = tuple(i for i in self.tensors if _passing(slots[i]) in ("value", "generator"))
-        self.mutated = tuple(i for i in self.tensors if _is_mutated(slots[i]))
+        self.mutated = tuple(i for i in self.tensors if i not in self.numbers and _is_mutated(slots[i]))
         self.casts = tuple(
             (i, leaf.dtype)
             for i in self.tensors
@@ -130,6 +124,14 @@ class Plan:
             for number, output in enumerate(self.outputs)
             if output.value is not None and output.leaf.access == "view_written"
         }
+        #: How many differentiable numbers it changes.
+        self.changes_numbers = sum(
+            leaf.differentiable
+            for parameter in call.parameters
+            if call.backward and parameter.role == "inout"
+            for leaf in call.leaves[parameter.leaf : parameter.leaf + parameter.leaves]
+            if leaf.role == "inout" and leaf.passing == "value"
+        )
         self.is_flat = all(parameter.form != "fields" for parameter in call.parameters)
         self.leading = 0
         while self.leading < len(call.parameters) and call.parameters[self.leading].role in ("in", "inout"):
@@ -206,16 +208,15 @@ class Plan:
             place, path = self._place_of(leaf)
             found.append(Output(leaf, value, place, path, self.carries(leaf)))
         for place, parameter in enumerate(self.call.returned):
-            if parameter.role == "inout":
-                continue
-            for leaf, path in _leaf_paths(self.call, parameter, ()):
+            is_changed = parameter.role == "inout"
+            for leaf, path in (changed_numbers if is_changed else leaf_paths)(self.call, parameter):
                 found.append(Output(leaf, None, place, path, self.carries(leaf)))
         return tuple(found)
 
     def _place_of(self, leaf: Leaf) -> tuple[int, tuple[Step, ...]]:
         """Returns where what is changed comes back: its place among results, and the way from there."""
         for place, parameter in enumerate(self.call.returned):
-            for one, path in _leaf_paths(self.call, parameter, ()):
+            for one, path in leaf_paths(self.call, parameter):
                 if one is leaf:
                     return place, path
         return -1, ()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kernelfunctions.torch._choice import Slot, Step
+from kernelfunctions.torch._choice import Slot, Step, changed_numbers
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._library import CallOperator
@@ -42,11 +42,11 @@ class Route:
         for slot in entry.signature.inputs:
             steps += _steps(call, slot, sources[slot.owner])
         self.steps = tuple(steps)
-        #: Tensors that a number may stand for, with their types.
+        #: Tensors that numbers and lists may stand for, with their types.
         self.numbers = tuple(
             (i, one.leaf.dtype)
             for i, one in enumerate(entry.signature.arguments)
-            if one.type == "Tensor" and one.leaf is not None and one.leaf.ndim == 0
+            if one.type == "Tensor" and one.leaf is not None and one.leaf.passing == "tensor"
         )
         #: Which of the operator's arguments are changed.
         self.mutated = tuple(
@@ -56,10 +56,11 @@ class Route:
         self.results = number_of_class(call.results) if len(call.returned) > 1 else -1
         returned = []
         for parameter in call.returned:
-            if parameter.role == "inout":
-                returned.append(("given", sources[call.parameters.index(parameter)], ()))
+            source = sources[call.parameters.index(parameter)]
+            if parameter.role == "inout" and not changed_numbers(call, parameter):
+                returned.append(("given", (source, ()), ()))
             else:
-                returned.append(_result(parameter))
+                returned.append(_result(call, parameter, parameter.role == "inout", source, ()))
         self.returned = tuple(returned)
 
 
@@ -117,10 +118,20 @@ def _outs(entry: CallOperator, sources: list[Any], kwargs: dict[str, Any], args:
     return [(name, given[leaf.index]) for name, leaf in zip(entry.out_names, leaves, strict=True)]
 
 
-def _result(parameter: Parameter) -> tuple[Any, ...]:
+def _result(
+    call: Call, parameter: Parameter, is_changed: bool, source: Any, path: tuple[Step, ...]
+) -> tuple[Any, ...]:
+    """Returns what comes back for a parameter; of one that is changed, the source is where it is given."""
     if parameter.form != "fields":
-        return ("made", None, ())
-    fields = tuple(_result(field) for field in parameter.fields)
+        is_given = is_changed and not changed_numbers(call, parameter)
+        return ("given", (source, path), ()) if is_given else ("made", None, ())
+    steps: list[Step] = [(field.name, field.keyword) for field in parameter.fields]
+    if parameter.is_array:
+        steps = list(range(len(steps)))
+    fields = tuple(
+        _result(call, field, is_changed, source, (*path, step))
+        for field, step in zip(parameter.fields, steps, strict=True)
+    )
     if parameter.is_array:
         return ("list", None, fields)
     made = parameter.made_as is not None

@@ -1,5 +1,6 @@
 """How one call looks as an operator of PyTorch: its schema, and its arguments one by one."""
 
+import keyword
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from kernelfunctions import _kf
-from kernelfunctions.torch._choice import MisfitError, Slot, field_of, slots_of
+from kernelfunctions.torch._choice import MisfitError, Slot, changed_numbers, field_of, slots_of
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 
 
@@ -26,6 +27,8 @@ class Argument:
 def identifier(path: str) -> str:
     """Returns "layers_0_weights" for "layers[0].weights"."""
     word = re.sub(r"\W+", "_", path).strip("_") or "_"
+    if keyword.iskeyword(word):
+        return f"{word}_"  # graphs are written as Python, with names of arguments
     return f"field{word}" if word[0].isdigit() else word
 
 
@@ -76,6 +79,8 @@ class Signature:
         for parameter in self.call.returned:
             if parameter.role != "inout":
                 yield from _leaves(self.call, parameter)
+            else:
+                yield from (leaf for leaf, _ in changed_numbers(self.call, parameter))
 
     def _arguments(self, number: int, slot: Slot) -> list[Argument]:
         leaf = slot.leaf
@@ -196,7 +201,7 @@ def _struct_numbers(call: Call, parameter: Parameter, name: str) -> Iterator[tup
     if not parameter.fields:
         yield name, _number_type(call.leaves[parameter.leaf])
     for field in parameter.fields:
-        yield from _struct_numbers(call, field, f"{name}_{identifier(field.name)}")
+        yield from _struct_numbers(call, field, identifier(f"{name}.{field.name}"))
 
 
 def _numbers_of(call: Call, parameter: Parameter, value: Any) -> Iterator[Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from kernelfunctions.torch._choice import MisfitError, TensorKind
+from kernelfunctions.torch._choice import Endings, MisfitError, TensorKind, ending_of
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._plan import choose
 from kernelfunctions.torch._route import Route, Taking, classes
@@ -27,14 +27,14 @@ def key_of_state(state: "State") -> str:
     return state.key
 
 
-def _kind(value: Any) -> Any:
+def _kind(value: Any, endings: Endings) -> Any:
     """What of an argument decides how a call is traced; made of what is constant in a graph."""
     if isinstance(value, torch.Tensor):
-        return ("tensor", value.dtype, value.ndim)
+        return ("tensor", value.dtype, value.ndim, ending_of(value, endings))
     if isinstance(value, (list, tuple)):
-        return ("list", *[_kind(one) for one in value])
+        return ("list", *[_kind(one, endings) for one in value])
     if isinstance(value, dict):
-        return ("dict", *[(name, _kind(one)) for name, one in value.items()])
+        return ("dict", *[(name, _kind(one, endings)) for name, one in value.items()])
     if value is None or isinstance(value, (bool, int, float)):
         return _kind_of_number(value)
     names = getattr(type(value), "_fields", None)
@@ -42,7 +42,7 @@ def _kind(value: Any) -> Any:
         names = [one.name for one in dataclasses.fields(value)]
     if names is None:
         return ("object", type(value))
-    return ("dict", *[(name, _kind(getattr(value, name))) for name in names])
+    return ("dict", *[(name, _kind(getattr(value, name), endings)) for name in names])
 
 
 def _kind_of_number(value: Any) -> Any:
@@ -57,7 +57,7 @@ def _stand_in(kind: Any) -> Any:
     """Returns something of a kind."""
     word = kind[0]
     if word == "tensor":
-        return TensorKind(kind[1], kind[2])
+        return TensorKind(kind[1], kind[2], kind[3])
     if word == "none":
         return None
     if word == "number":
@@ -95,19 +95,31 @@ def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Route:
 setattr(_constant_route, "_dynamo_marked_constant", True)  # noqa: B010
 
 
+def _constant_endings(key: str) -> Endings:
+    return _states[key].endings
+
+
+setattr(_constant_endings, "_dynamo_marked_constant", True)  # noqa: B010
+
+
 # What follows is traced by torch.compile: loops over tuples, and little else.
 
 
 def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Makes a call through its operator."""
     autocast = torch.is_autocast_enabled()
-    kinds = tuple([_kind(one) for one in args])
-    named = tuple([(name, _kind(one)) for name, one in kwargs.items()])
+    endings = _constant_endings(key)
+    kinds = tuple([_kind(one, endings) for one in args])
+    named = tuple([(name, _kind(one, endings)) for name, one in kwargs.items()])
     route = _constant_route(key, kinds, named, autocast)
     given = [_taken(step, args, kwargs) for step in route.steps]
     for i, dtype in route.numbers:
         if not isinstance(given[i], torch.Tensor):
-            given[i] = torch.full((), given[i], dtype=dtype, device=_device_of(given))
+            device = _device_of(given)
+            if isinstance(given[i], (list, tuple)):
+                given[i] = torch.tensor(given[i], dtype=dtype, device=device)
+            else:
+                given[i] = torch.full((), given[i], dtype=dtype, device=device)
     changed = [given[i] for i in route.mutated]
     if route.has_shape:
         given.append(kwargs.get("shape"))
@@ -137,6 +149,14 @@ def _at(source: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 def _taken(step: Taking, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Returns one argument of the operator."""
     source, path, what, detail = step
+    value = _along(source, path, args, kwargs)
+    if what == "cast" and isinstance(value, torch.Tensor) and value.dtype != detail:
+        return value.to(detail)  # as autocast says
+    return flat(value, detail) if what == "flat" else value
+
+
+def _along(source: Any, path: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Returns an argument, or what lies along a path in it."""
     value = _at(source, args, kwargs)
     for one in path:
         if isinstance(one, int):
@@ -145,9 +165,7 @@ def _taken(step: Taking, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
             value = value[one[0] if one[0] in value else one[1]]
         else:
             value = getattr(value, one[1])
-    if what == "cast" and isinstance(value, torch.Tensor) and value.dtype != detail:
-        return value.to(detail)  # as autocast says
-    return flat(value, detail) if what == "flat" else value
+    return value
 
 
 def _device_of(values: Sequence[Any]) -> Any:
@@ -171,25 +189,20 @@ def _listed(outputs: Any, count: int) -> list[Any]:
 
 
 def _returned(route: Route, args: Sequence[Any], kwargs: dict[str, Any], made: list[Any]) -> Any:
-    items = []
-    for what, detail, fields in route.returned:
-        if what == "given":
-            items.append(_at(detail, args, kwargs))
-        elif what == "made":
-            items.append(made.pop(0))
-        else:
-            items.append(_built((what, detail, fields), made))
+    items = [_built(one, args, kwargs, made) for one in route.returned]
     if len(items) < 2:
         return items[0] if items else None
     return classes[route.results](*items)
 
 
-def _built(result: Any, made: list[Any]) -> Any:
-    """Returns a struct, or an array; takes its tensors from the front of the list."""
+def _built(result: Any, args: Sequence[Any], kwargs: dict[str, Any], made: list[Any]) -> Any:
+    """Returns a result, a struct or an array; takes tensors that were made from the front of the list."""
     what, detail, fields = result
     if what == "made":
         return made.pop(0)
-    values = [_built(field, made) for field in fields]
+    if what == "given":
+        return _along(detail[0], detail[1], args, kwargs)
+    values = [_built(field, args, kwargs, made) for field in fields]
     if what == "list":
         return values
     kind, names = detail

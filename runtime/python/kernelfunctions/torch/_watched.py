@@ -8,7 +8,14 @@ import torch
 
 from kernelfunctions import _kf
 from kernelfunctions.torch._autograd import call_eagerly, call_transformed
-from kernelfunctions.torch._choice import MisfitError, bind, values_of
+from kernelfunctions.torch._choice import (
+    Endings,
+    MisfitError,
+    bind,
+    ending_of,
+    endings_of,
+    values_of,
+)
 from kernelfunctions.torch._description import Call, Description, describe
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._flat_call import flat_apply
@@ -34,6 +41,7 @@ class State:
 
     __slots__ = (
         "description",
+        "endings",
         "function",
         "key",
         "models",
@@ -53,6 +61,8 @@ class State:
             # The function keeps what the key is made of.
             shared = _shared[key] = (function, describe(function, outputs), {})
         self.description: Description = shared[1]
+        #: The last extents by which its overloads are told apart.
+        self.endings = endings_of(self.description.calls)
         #: Those of functions that are described alike, made for the first of them.
         self.models: dict[Any, Plan] = shared[2]
         self.plans: dict[Any, Plan] = {}
@@ -124,28 +134,29 @@ def call_with(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     return _call(state, args, kwargs)
 
 
-def _key(value: Any) -> Any:
+def _key(value: Any, endings: Endings) -> Any:
     """What of an argument decides how a call goes; calls of one key have one plan."""
     kind = type(value)
     if kind is _Tensor or kind is _Parameter or isinstance(value, _Tensor):
-        return kind, value.dtype, value.ndim
+        return kind, value.dtype, value.ndim, ending_of(value, endings)
     if kind in (list, tuple):
-        return (kind, *map(_key, value))
+        return (kind, *(_key(one, endings) for one in value))
     if isinstance(value, Mapping):
-        return (kind, *((name, _key(one)) for name, one in value.items()))
+        return (kind, *((name, _key(one, endings)) for name, one in value.items()))
     if hasattr(value, "ndim"):
         return kind, value.dtype, value.ndim
     names = getattr(kind, "_fields", None) or getattr(value, "__dict__", None)
     if names and not isinstance(value, type):
-        return (kind, *(_key(getattr(value, name)) for name in names))
+        return (kind, *(_key(getattr(value, name), endings) for name in names))
     return kind
 
 
 def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autocast: bool) -> Plan:
     """Returns how a call with these arguments goes; refuses what no overload takes."""
-    key = (autocast, *map(_key, args))
+    endings = state.endings
+    key = (autocast, *(_key(value, endings) for value in args))
     if kwargs:
-        key = (*key, *((name, _key(value)) for name, value in kwargs.items()))
+        key = (*key, *((name, _key(value, endings)) for name, value in kwargs.items()))
     plan = state.plans.get(key)
     if plan is not None:
         return plan
@@ -247,7 +258,11 @@ def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _dispatch_modes() > 0 or _is_traced(state, args, kwargs):
         return traced_call(key_of_state(state), args, kwargs)
     plan = plan_of(state, args, kwargs, _is_autocast(args))
-    if plan.is_quick and not kwargs and all(type(one) in (_Tensor, _Parameter, *_NUMBERS) for one in args):
+    if (
+        plan.is_quick
+        and not (kwargs or state.endings)
+        and all(type(one) in (_Tensor, _Parameter, *_NUMBERS) for one in args)
+    ):
         apply = flat_apply if plan.fused is None else fused_apply
         state.quick[_flat_key(args)] = apply, plan
         if not _functorch_is_active() and not _is_forward_mode():
