@@ -14,7 +14,7 @@ BUILD = Path(os.environ.get("KF_BUILD_DIR", ROOT / "build" / "release")).resolve
 NAMED = os.environ.get("KF_TEST_MODULES", "")
 
 #: What runs for every call. The rest depends on the forms of arguments and results, which calls share.
-FOR_ALL = ("test_operator", "test_opcheck", "test_gradients", "test_tangents")
+FOR_ALL = ("test_operator", "test_opcheck", "test_gradients", "test_no_second_derivatives", "test_tangents")
 
 sys.path[:0] = [str(Path(__file__).parent / "inputs")]
 

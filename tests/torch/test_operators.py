@@ -444,3 +444,14 @@ def test_numbers_that_a_call_changes(generated: Loader, torch_device: str) -> No
         for outputs, slope in ((result, 2.0), (meter.total, 1.0), (result + 3 * meter.total, 5.0)):
             (found,) = torch.autograd.grad(outputs, table, retain_graph=True)
             assert found.tolist() == [0, 0, slope, 0]
+
+
+def test_second_derivative_by_what_is_changed(generated: Loader, torch_device: str) -> None:
+    scaler = generated("members").Scaler(2.0, 1.0)
+    x = vector(torch_device, 1, 2, 3)
+    changed = x * 1
+    scaler.scale_value(changed)
+    (first,) = torch.autograd.grad(changed.sum(), x, create_graph=True)
+    assert first.tolist() == [2, 2, 2]
+    with pytest.raises(RuntimeError, match="scale_value: its gradient can't be differentiated again"):
+        torch.autograd.grad(first.sum(), x, allow_unused=True)

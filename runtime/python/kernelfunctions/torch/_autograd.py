@@ -117,15 +117,17 @@ class WatchedCall(torch.autograd.Function):
         if plan.backward is None:
             plan.refuse_backward()
         values = _values(ctx)
-        needs = ctx.needs_input_grad[2:]
+        count = len(plan.inputs)
+        needs = ctx.needs_input_grad[2 : 2 + count]
+        nothing = (None,) * (len(ctx.needs_input_grad) - 2 - count)
         if all(flow is None for flow in flows):
-            return (None,) * (2 + len(needs))
+            return (None,) * len(ctx.needs_input_grad)
         if plan.stood_in:
             like = next(one for one in flows if one is not None)
             for i, shape in ctx.written.items():
                 leaf = plan.slot(i).leaf
                 values[i] = like.new_empty(shape, dtype=leaf.dtype if leaf is not None else None)
-        return WatchedCall.gradients_of(plan, ctx.more, flows, values, needs, 2)
+        return WatchedCall.gradients_of(plan, ctx.more, flows, values, needs, 2) + nothing
 
     @staticmethod
     def gradients_of(
@@ -146,7 +148,7 @@ class WatchedCall(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         refuse_tangents(ctx.plan)
-        return Tangents.of(ctx.plan, ctx.more, _values(ctx), tangents[2:])
+        return Tangents.of(ctx.plan, ctx.more, _values(ctx), tangents[2 : 2 + len(ctx.plan.inputs)])
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, plan: Plan, cell: Cell, *values: Any) -> Any:
@@ -154,10 +156,16 @@ class WatchedCall(torch.autograd.Function):
 
 
 class EagerCall(WatchedCall):
-    """The same where no transform of torch.func is active: without what that costs."""
+    """The same where no transform of torch.func is active: without what that costs.
+
+    Takes copies of what the call reads and changes, too, behind its values: autograd knows where they are from.
+    """
 
     @staticmethod
     def forward(ctx: Any, plan: Plan, cell: Cell, *values: Any) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
+        if plan.copied:
+            cell.before = dict(zip(plan.copied, values[len(plan.inputs) :], strict=True))
+            values = values[: len(plan.inputs)]
         outputs = plan.run(cell, values, in_place=True)
         _save(ctx, plan, cell, values, outputs)
         if plan.mutated:
@@ -218,7 +226,8 @@ class Tangents(torch.autograd.Function):
 def call_eagerly(plan: Plan, more: Any, values: Sequence[Any]) -> Any:
     """Makes a call that autograd or forward-mode derivatives watch."""
     cell = Cell(more)
-    return plan.result(cell, eager_apply(plan, cell, *values))
+    copies = [values[i].clone() for i in plan.copied]
+    return plan.result(cell, eager_apply(plan, cell, *values, *copies))
 
 
 def call_transformed(plan: Plan, more: Any, values: Sequence[Any]) -> Any:

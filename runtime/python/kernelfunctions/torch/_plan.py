@@ -111,6 +111,12 @@ class Plan:
         self.stood_in = tuple(
             i for i in self.mutated if (leaf := slots[i].leaf) is not None and leaf.access in ("write", "add")
         )
+        #: Of what is changed, what is read as well: a backward pass needs it as it was.
+        self.copied = tuple(
+            i
+            for i in self.mutated
+            if (leaf := slots[i].leaf) is not None and leaf.access not in ("write", "add", "view_written")
+        )
         #: Views of which nobody has said whether the call writes them.
         self.unstated = tuple(
             slot.name
@@ -247,7 +253,7 @@ class Plan:
     def run(self, cell: Cell, values: Sequence[Any], in_place: bool) -> tuple[torch.Tensor, ...]:
         """Makes the call, and returns its outputs. Those that it changes are changed in place, or copies."""
         if self.mutated or self.numbers:
-            values = self._prepared(cell, values, in_place)
+            values = self._prepared(values, in_place)
         args, named = self.arguments(values)
         if cell.more:
             named = {**named, **cell.more}
@@ -267,16 +273,13 @@ class Plan:
             outputs.append(item)
         return tuple(outputs)
 
-    def _prepared(self, cell: Cell, values: Sequence[Any], in_place: bool) -> list[Any]:
+    def _prepared(self, values: Sequence[Any], in_place: bool) -> list[Any]:
         changed = list(values)
         for i in self.numbers:
             changed[i] = number_of(self.name, self.slot(i), values[i])
         for i in self.mutated:
-            leaf = self.slot(i).leaf
             if not in_place:
                 changed[i] = values[i].clone()
-            elif leaf is not None and leaf.access not in ("write", "add", "view_written"):
-                cell.before[i] = values[i].detach().clone()
         return changed
 
     def result(self, cell: Cell, outputs: Sequence[torch.Tensor]) -> Any:
@@ -305,8 +308,7 @@ class Plan:
         self, values: Sequence[Any], tangents: Sequence[Any], more: Mapping[str, Any] | None
     ) -> tuple[Any, ...]:
         """Returns the tangents of the outputs; `tangents`: those of the values, None for none."""
-        cell = Cell(more)
-        values = self._prepared(cell, values, in_place=False)
+        values = self._prepared(values, in_place=False)
         given: list[Any] = list(tangents)
         for i in range(len(values)):
             leaf = self.slot(i).leaf
