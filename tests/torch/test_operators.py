@@ -455,3 +455,18 @@ def test_second_derivative_by_what_is_changed(generated: Loader, torch_device: s
     assert first.tolist() == [2, 2, 2]
     with pytest.raises(RuntimeError, match="scale_value: its gradient can't be differentiated again"):
         torch.autograd.grad(first.sum(), x, allow_unused=True)
+
+
+def test_operators_that_are_first_named_in_traced_code(generated: Loader, torch_device: str) -> None:
+    module = generated("gradients")
+    functions = type(module.torch)(module.torch._module)
+
+    @torch.compile(fullgraph=True, backend="aot_eager")
+    def run(x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = functions.polynomial(2.0, 8.0, -1.0, x)
+        return found * 2
+
+    with torch.no_grad():
+        for x in (torch.rand(3, device=torch_device), torch.rand(3, device=torch_device)):
+            torch.testing.assert_close(run(x), 2 * expected(2, 8, -1, x))
+            assert functions.polynomial is functions.polynomial

@@ -1,11 +1,28 @@
 """A generated module's functions as operators of PyTorch."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from kernelfunctions._kf import Module
 
 if TYPE_CHECKING:
     from kernelfunctions.torch import Operator
+
+#: By number, so that traced code names one by a constant.
+_every: "list[TorchFunctions]" = []
+
+
+def _key_of(number: str, name: str) -> str:
+    return _every[int(number)]._find(name).key
+
+
+# What torch.compiler.assume_constant_result() does, without PyTorch.
+setattr(_key_of, "_dynamo_marked_constant", True)  # noqa: B010
+
+
+def _traced(call: Callable[..., Any], key: str, *args: Any, **kwargs: Any) -> Any:
+    return call(key, args, kwargs)
 
 
 class TorchFunctions:
@@ -14,6 +31,8 @@ class TorchFunctions:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._is_registered = False
+        self._number = str(len(_every))
+        _every.append(self)
 
     def register(self) -> None:
         """Registers all functions' operators, torch.ops.NAME.f: for exported programs that are loaded."""
@@ -23,17 +42,26 @@ class TorchFunctions:
             register(self._module)
             self._is_registered = True
 
-    def __getattr__(self, name: str) -> "Operator":
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        # What follows is traced by torch.compile where it meets an operator first.
+        from torch.compiler import is_compiling  # noqa: PLC0415
+
+        if is_compiling():
+            from kernelfunctions.torch._traced import traced_call  # noqa: PLC0415
+
+            return partial(_traced, traced_call, _key_of(self._number, name))
+        made = self.__dict__[name] = self._find(name)
+        return made
+
+    def _find(self, name: str) -> "Operator":
         known = {one.replace(".", "_"): one for one in self._module.functions}
         wanted = known.get(name) or known.get(name.rstrip("_"))
         if wanted is None:
             raise AttributeError(f"{self._module.name} has no function '{name}'; it has {', '.join(known)}")
         self.register()
-        made = self._module.function(wanted).torch()
-        self.__dict__[name] = made
-        return made
+        return self._module.function(wanted).torch()
 
     def __dir__(self) -> list[str]:
         return ["register", *(one.replace(".", "_") for one in self._module.functions)]

@@ -158,7 +158,7 @@ class WatchedCall(torch.autograd.Function):
 class EagerCall(WatchedCall):
     """The same where no transform of torch.func is active: without what that costs.
 
-    Takes copies of what the call reads and changes, too, behind its values: autograd knows where they are from.
+    Takes copies of what the call reads and changes, too, behind its values: autograd knows their origin.
     """
 
     @staticmethod
