@@ -63,19 +63,23 @@ void tell_list(PyObject* value, TaggedArgument& argument) {
 
 }  // namespace
 
-/// Lends the memory of a tensor to the call; null where the long way has more to say.
-Loan* TaggedArguments::lend(const Torch& torch, PyObject* tensor) {
+/// Reads a tensor on CUDA. Returns false where the long way has more to say.
+bool TaggedArguments::borrow_plain(const Torch& torch, PyObject* tensor, ForeignTensor& memory) {
     const dlpack::ExchangeApi* const api = exchange_of(Py_TYPE(tensor));
-    ForeignTensor memory;
-    if (api == nullptr || borrow(*api, tensor, memory, nullptr) != Borrowing::taken) return nullptr;
-    if (memory.kind != ForeignMemoryKind::cuda) return nullptr;
-    if (is_floating(memory.scalar) && torch.is_negative(tensor)) return nullptr;
+    if (api == nullptr || borrow(*api, tensor, memory, nullptr) != Borrowing::taken) return false;
+    if (memory.kind != ForeignMemoryKind::cuda) return false;
+    if (is_floating(memory.scalar) && torch.is_negative(tensor)) return false;
     if (memory.ordinal != ordinal_) {
-        if (context_ != nullptr) return nullptr;
+        if (context_ != nullptr) return false;
         context_ = cuda_context(memory.ordinal);
         ordinal_ = memory.ordinal;
     }
-    return loans_.take(context_, memory);
+    return true;
+}
+
+Loan* TaggedArguments::lend(const Torch& torch, PyObject* tensor) {
+    ForeignTensor memory;
+    return borrow_plain(torch, tensor, memory) ? loans_.take(context_, memory) : nullptr;
 }
 
 /// Null where it has no tag. `is_bare`: not inside of what gives it gradients.
@@ -94,6 +98,7 @@ Loan* TaggedArguments::add_torch(const Torch& torch, PyObject* tensor, bool is_b
     if (loan == nullptr) return nullptr;
     if (torch_tensor_ == nullptr) torch_tensor_ = tensor;
     tell_tensor(&loan->tensor, Tag::Kind::torch, argument);
+    argument.loan = loan;
     return loan;
 }
 
@@ -121,13 +126,14 @@ bool TaggedArguments::add_with_gradients(const WithGradients& given, TaggedArgum
     if (!take(given.in.ptr(), false, in) || !take(given.out.ptr(), true, out)) return false;
     argument.tag.takes_gradient = static_cast<bool>(in);
     argument.tag.gives_gradient = static_cast<bool>(out);
+    argument.written = given.out.ptr();
     value->set_gradients(in, out);
     return true;
 }
 
 TaggedArgument& TaggedArguments::append(PyObject* value) {
     TaggedArgument& argument = all_[size_++];
-    argument = {{}, value, nullptr};
+    argument = {{}, value, nullptr, nullptr, nullptr};
     return argument;
 }
 
@@ -157,6 +163,40 @@ bool TaggedArguments::add(PyObject* value) {
         return add_with_gradients(*given, argument);
     }
     return argument.tag.kind != Tag::Kind::other;
+}
+
+bool TaggedArguments::read_flat(const Arguments& arguments, std::span<const Wanted> wanted) {
+    const std::size_t globals = arguments.globals.size();
+    const std::size_t values = arguments.positional.size();
+    const Torch* const torch = Torch::loaded();
+    if (torch == nullptr || wanted.size() != values || values + 1 + globals > most) return false;
+    const auto is_plain = [](PyObject* value) { return torch_kind(value) == TorchKind::plain; };
+    // Tensors of the CPU, which go another way, are found at once.
+    PyObject* const flow = arguments.keywords.values[0];
+    ForeignTensor flowing;
+    if (!is_plain(flow) || torch->is_thread_watched() || !borrow_plain(*torch, flow, flowing)) return false;
+    torch_tensor_ = flow;
+    for (std::size_t i = 0; i < values; ++i) {
+        PyObject* const value = arguments.positional[i];
+        if (!is_plain(value)) {
+            if (wanted[i] != Wanted::nothing || !add(value)) return false;
+            continue;
+        }
+        TaggedArgument& argument = append(value);
+        if (add_torch(*torch, value, false, argument) == nullptr) return false;
+        argument.tag.gives_gradient = wanted[i] == Wanted::gradient;
+    }
+    TaggedArgument& output = append(flow);
+    Loan* const loan = loans_.take(context_, flowing);
+    Loan* const in = loans_.take(context_, flowing);
+    if (loan == nullptr || in == nullptr) return false;
+    tell_tensor(&loan->tensor, Tag::Kind::torch, output);
+    output.tag.takes_gradient = true;
+    loan->set_gradients(in->tensor.any, {});
+    for (std::size_t i = 0; i < globals; ++i) {
+        if (!add(arguments.globals.value(i))) return false;
+    }
+    return true;
 }
 
 bool TaggedArguments::read(const Arguments& arguments) {

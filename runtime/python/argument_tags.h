@@ -57,7 +57,12 @@ struct TaggedArgument {
     Tag tag;
     PyObject* value;
     const Tensor* tensor;  ///< the one that `value` is or has; else null
+    PyObject* written;     ///< the gradient that the call adds to, of PyTorch's; null for none
+    Loan* loan;            ///< of a torch.Tensor: what `tensor` is of; else null
 };
+
+/// What a backward pass of autograd's wants of one argument.
+enum class Wanted : std::uint8_t { nothing, gradient };
 
 /// The arguments of one call with their tags: positional ones, those by keyword, globals that are set.
 class TaggedArguments {
@@ -71,6 +76,13 @@ public:
 
     /// Returns false for arguments of which one has no tag, or there are too many.
     bool read(const Arguments& arguments);
+    /// The same for autograd's backward pass, of numbers and torch.Tensors: those that a gradient is `wanted`
+    /// of are still to be given one, and the last argument, by keyword, is an output with what flows into it.
+    bool read_flat(const Arguments& arguments, std::span<const Wanted> wanted);
+    /// Lends one more torch.Tensor to the call; null for one that isn't as those that it has.
+    Loan* lend(const Torch& torch, PyObject* tensor);
+    /// Lends memory that lies as a tensor would; null for what no kernel could reach.
+    Loan* lend(const ForeignTensor& memory) { return loans_.take(context_, memory); }
 
     /// What watches a torch.Tensor among them, if read() met any; nothing is known of what comes after it.
     [[nodiscard]] const std::optional<WatchedCall>& watched() const { return watched_; }
@@ -88,7 +100,7 @@ private:
     /// Returns it with a tag still to be given.
     TaggedArgument& append(PyObject* value);
     bool add(PyObject* value);
-    Loan* lend(const Torch& torch, PyObject* tensor);
+    bool borrow_plain(const Torch& torch, PyObject* tensor, ForeignTensor& memory);
     Loan* add_torch(const Torch& torch, PyObject* tensor, bool is_bare, TaggedArgument& argument);
     bool add_with_gradients(const WithGradients& given, TaggedArgument& argument);
 

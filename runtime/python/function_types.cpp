@@ -503,6 +503,10 @@ const Function* held_function(py::handle object) {
     return Py_IS_TYPE(object.ptr(), types().function) ? &function_of(object.ptr()) : nullptr;
 }
 
+const Function* held_backward(py::handle object) {
+    return Py_IS_TYPE(object.ptr(), types().backward) ? &function_of(object.ptr()) : nullptr;
+}
+
 void bind_function_types(py::module_& module) {
     types().function = make_function_class(module);
     types().backward = make_pass_class<run<PassKind::backward>>(

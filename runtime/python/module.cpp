@@ -13,6 +13,7 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_differentiable(module);
     kf::python::bind_with_gradients(module);
     kf::python::bind_encoder(module);
+    kf::python::bind_flat_backward(module);
     kf::python::bind_generator(module);
     kf::python::bind_graph(module);
     kf::python::bind_options(module);

@@ -15,7 +15,6 @@
 #include "python/stream.h"
 #include "python/tensor.h"
 #include "python/torch_outputs.h"
-#include "python/with_gradients.h"
 
 namespace kf::python {
 namespace {
@@ -108,8 +107,7 @@ public:
         if (context_ == nullptr || stream_ != nullptr) return false;
         const Torch& torch = *Torch::loaded();
         for (std::size_t i = 0; i < given_.size(); ++i) {
-            if (given_[i].tag.gives_gradient)
-                written_[written_count_++] = as_with_gradients(given_[i].value)->out.ptr();
+            if (given_[i].written != nullptr) written_[written_count_++] = given_[i].written;
             if (given_[i].tag.kind != Tag::Kind::torch || !known_.places[i].is_written) continue;
             if (torch.is_inference(given_[i].value) && !torch.is_inference_mode()) return false;
             written_[written_count_++] = given_[i].value;
@@ -254,12 +252,21 @@ QuickCall::QuickCall(const FunctionInfo& info, detail::PassKind pass, RecordedCa
       may_be_kept_((encoder == nullptr || !encoder->keeps()) && tagged_.read(arguments) &&
                    (encoder == nullptr || tagged_.torch_tensor() == nullptr)) {}
 
-py::object QuickCall::run(const Options& options, Encoder* before) {
+QuickCall::QuickCall(const FunctionInfo& info, const Arguments& arguments, std::span<const Wanted> wanted)
+    : info_(info),
+      pass_(detail::PassKind::backward),
+      encoder_(nullptr),
+      arguments_(arguments),
+      tagged_(detail::PassKind::backward),
+      may_be_kept_(info.known_calls != nullptr && tagged_.read_flat(arguments, wanted)) {}
+
+py::object QuickCall::run(const Options& options, Encoder* before, MadeGradients* gradients) {
     if (!may_be_kept_ || info_.known_calls == nullptr) return {};
     const KnownCall* const known = info_.known_calls->find(key());
     if (known == nullptr) return {};
     may_be_kept_ = false;
     const UnderWay under_way(*known);
+    if (gradients != nullptr && !gradients->make(tagged_)) return {};
     Repetition call(*known, tagged_);
     if (!call.take() || !call.take_torch()) return {};
     ContextPtr other;
@@ -286,6 +293,7 @@ py::object QuickCall::run(const Options& options, Encoder* before) {
     }
     {
         const GilRelease release;
+        if (gradients != nullptr) gradients->clear(*on);
         detail::invoke(*function, known->overload, pass_, call.args(),
                        encoder_ == nullptr ? nullptr : &encoder_->encoder(), call.shape(),
                        on ? &*on : nullptr, before);

@@ -105,7 +105,9 @@ Torch::Torch(const py::module_& torch)
       increment_version_(find_increment(torch)),
       empty_(torch.attr("empty")),
       empty_keywords_(py::make_tuple("dtype", "device")),
-      zeros_like_(torch.attr("zeros_like")) {}
+      zeros_like_(torch.attr("zeros_like")),
+      empty_like_(torch.attr("empty_like")),
+      split_(torch.attr("unsafe_split_with_sizes")) {}
 
 TorchKind Torch::kind_of_derived(PyTypeObject* type) const {
     const py::object own =
@@ -134,6 +136,19 @@ void Torch::note_writes(const py::tuple& tensors) const {
     }
     const py::object increment = attribute_path(module_, {"autograd", "graph", "increment_version"});
     for (const py::handle tensor : tensors) (void)increment(tensor);
+}
+
+py::object Torch::empty_like(PyObject* tensor) const {
+    PyObject* const made = PyObject_CallOneArg(empty_like_.ptr(), tensor);
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
+}
+
+py::object Torch::split(PyObject* tensor, PyObject* sizes) const {
+    const std::array<PyObject*, 2> arguments{tensor, sizes};
+    PyObject* const parts = PyObject_Vectorcall(split_.ptr(), arguments.data(), 2, nullptr);
+    if (parts == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(parts);
 }
 
 py::object Torch::dtype(ScalarType scalar) const {

@@ -74,6 +74,9 @@ public:
     /// torch.empty(shape, dtype=, device=)
     [[nodiscard]] py::object empty(const py::tuple& shape, ScalarType scalar, const py::object& device) const;
     [[nodiscard]] py::object zeros_like(const py::object& tensor) const { return zeros_like_(tensor); }
+    [[nodiscard]] py::object empty_like(PyObject* tensor) const;
+    /// torch.unsafe_split_with_sizes(tensor, sizes): parts with version counters of their own.
+    [[nodiscard]] py::object split(PyObject* tensor, PyObject* sizes) const;
 
 private:
     explicit Torch(const py::module_& torch);
@@ -100,6 +103,8 @@ private:
     py::object empty_;
     py::tuple empty_keywords_;
     py::object zeros_like_;
+    py::object empty_like_;
+    py::object split_;
     mutable std::array<py::object, 12> dtypes_;  ///< by ScalarType, once asked for
 };
 

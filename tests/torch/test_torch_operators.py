@@ -118,6 +118,45 @@ def test_saved_tensors_can_be_hooked_and_computed_again(gradients: ModuleType, t
     torch.testing.assert_close(found, 4 * x + 8)
 
 
+@pytest.mark.parametrize("call", ["polynomial", "replaced"])
+@pytest.mark.parametrize("form", ["plain", "strided", "empty", "without b", "large"])
+def test_calls_alike_have_gradients_alike(
+    gradients: ModuleType, call: str, form: str, torch_device: str
+) -> None:
+    # The first call of a kind finds out how it goes, and the others go a shorter way where there is one.
+    count = {"empty": 0, "large": 100_000}.get(form, 6)
+    for times in range(3):
+        x = torch.arange(count, dtype=torch.float32, device=torch_device) / max(count, 1)
+        if form == "strided":
+            x = x.repeat_interleave(2)[::2]
+        x.requires_grad_()
+        b: Any = 8.0
+        if call == "polynomial":
+            b = vector(torch_device, 8).requires_grad_(form != "without b")
+        a, c = vector(torch_device, 2), vector(torch_device, -1) if call == "polynomial" else -1.0
+        if call == "replaced":
+            a = torch.full((count,), 2.0, device=torch_device, requires_grad=True)
+        # Memory that holds something else comes back to PyTorch's allocator.
+        poison = [torch.full((size,), 77.0, device=torch_device) for size in (count, 3, 3 + count)]
+        del poison
+        flow = torch.full_like(x, 1.0 + times).detach()
+        getattr(gradients, call)(a, b, c, x).backward(flow)
+        expected = {id(x): flow * (2 * 2 * x + 8), id(a): flow * x * x}
+        if call == "polynomial":
+            expected |= {id(b): flow * x, id(c): flow}
+        given = [one for one in (a, b, c, x) if isinstance(one, torch.Tensor) and one.requires_grad]
+        for one in given:
+            assert one.grad is not None
+            reference = expected[id(one)].detach()
+            reference = reference if one.shape == x.shape else reference.sum().reshape(1)
+            torch.testing.assert_close(one.grad, reference, rtol=1e-4, atol=1e-4)
+        # Each is changed alone.
+        versions = [one.grad._version for one in given if one.grad is not None]
+        assert given[0].grad is not None
+        given[0].grad.add_(1)
+        assert [one.grad._version for one in given if one.grad is not None][1:] == versions[1:]
+
+
 def test_backward_in_threads(gradients: ModuleType, torch_device: str) -> None:
     x = vector(torch_device, 1, 2, 3)
     found: list[torch.Tensor] = []

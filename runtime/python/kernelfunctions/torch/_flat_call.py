@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch._C import _FunctionBase
 
-from kernelfunctions._kf import with_gradients
+from kernelfunctions._kf import flat_backward, with_gradients
 from kernelfunctions.torch._autograd import WatchedCall
 from kernelfunctions.torch._plan import Plan
 
@@ -42,7 +42,8 @@ class FlatCall(WatchedCall):
     @staticmethod
     def backward(ctx: Any, flow: Any) -> Any:
         plan: Plan = ctx.plan
-        values = _values(ctx, plan)
+        saved = ctx.saved_tensors
+        kept: tuple[Any, ...] = saved if len(saved) == len(plan.inputs) else _values(ctx, plan, saved)
         needs = ctx.needs_input_grad
         if plan.backward is None:
             plan.refuse_backward()
@@ -50,7 +51,11 @@ class FlatCall(WatchedCall):
             return (None,) * len(needs)
         if _is_grad_enabled() or _is_deterministic() or _functorch_is_active():
             # The way of calls that are anything but flat.
-            return WatchedCall.gradients_of(plan, None, (flow,), values, needs[1:], 1)
+            return WatchedCall.gradients_of(plan, None, (flow,), list(kept), needs[1:], 1)
+        made = flat_backward(plan.backward, flow, kept, needs, plan.gradients)
+        if made is not None:
+            return made
+        values = list(kept)
         found: list[Any] = [None] * len(needs)
         rooms = _joined(plan, values, needs) if flow.is_cuda and len(plan.rooms) > 1 else None
         for i in plan.tensors:
@@ -74,14 +79,11 @@ class FlatCall(WatchedCall):
 flat_apply = _FunctionBase.__dict__["apply"].__get__(None, FlatCall)
 
 
-def _values(ctx: Any, plan: Plan) -> list[Any]:
-    saved = ctx.saved_tensors
-    if len(saved) == len(plan.inputs):
-        return list(saved)
+def _values(ctx: Any, plan: Plan, saved: Sequence[Any]) -> tuple[Any, ...]:
     values = list(ctx.constants)
     for i, tensor in zip(plan.tensors, saved, strict=True):
         values[i] = tensor
-    return values
+    return tuple(values)
 
 
 def _joined(plan: Plan, values: Sequence[Any], needs: Sequence[bool]) -> dict[int, torch.Tensor] | None:

@@ -167,6 +167,13 @@ class Plan:
             leaf is not None and not leaf.overwrite and not leaf.contiguous and leaf.accumulate != "push"
             for leaf in leaves
         )
+        #: The same for _kf.flat_backward().
+        self.gradients = bytes(
+            ((2 if leaf is not None and leaf.overwrite else 1) + 4 * self.is_required[i])
+            if i in self.tensors and self.has_gradients[i]
+            else 0
+            for i, leaf in enumerate(leaves)
+        )
         #: Values whose gradients may be asked for.
         self.rooms = tuple(i for i in self.tensors if self.differentiable[i])
         #: The fused pass, of a loss that is one sum: what flows in later is one number.
