@@ -40,7 +40,7 @@ class Rasterize(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, flow: torch.Tensor) -> Any:
-        given: list[Any] = [kf.differentiable(tensor.data) for tensor in ctx.saved_tensors]
+        given = [kf.differentiable(tensor.data) for tensor in ctx.saved_tensors]
         centers, conics, colors, picture = given
         picture.grad = flow.contiguous()
         rasterize.groups(*ctx.groups).backward(centers, conics, colors, picture)

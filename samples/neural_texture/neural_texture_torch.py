@@ -11,7 +11,6 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import kernelfunctions as kf
 import torch
@@ -112,7 +111,7 @@ def page(weights: list[torch.Tensor], size: int, device: str) -> torch.Tensor:
     """The picture, and what was learned of it: a network has no pixels, so that it is drawn at any size."""
     wanted = reference(kf.grid((size, size)), (size, size), out=torch.empty(size, size, 3, device=device))
     large = (ZOOM * size, ZOOM * size)
-    learned: Any = texel(kf.grid(large), large, *weights)
+    learned = texel(kf.grid(large), large, *weights)
     return torch.cat([torch.from_numpy(enlarged(wanted.cpu().numpy(), ZOOM)), learned.cpu()], dim=1)
 
 

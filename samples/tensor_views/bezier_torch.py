@@ -6,7 +6,6 @@ bezier.png shows the points to fit in green, the curve in white and its control 
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 import kernelfunctions as kf
 import numpy as np
@@ -36,7 +35,7 @@ def fit(
     losses = []
     for _ in range(steps + 1):
         optimizer.zero_grad()
-        curve: Any = kf.differentiable(curve_of(t, controls))
+        curve = kf.differentiable(curve_of(t, controls))
         error = curve.value - wanted
         losses.append(error.square().sum())
         curve.grad = 2 * error

@@ -206,6 +206,84 @@ cuda_places(kf.Tensor.zeros((40,), np.int32)).launchRaw(blockSize=(16, 1, 1), gr
 squares.groups(2).backward(1.0, kf.differentiable(2.0), x.with_grads(), x)
 """
 
+#: Checked with PyTorch's own types.
+TORCH = """
+from dataclasses import dataclass
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import torch
+from kf_calls import calls
+from kf_calls.calls import add, split
+from kf_containers.containers import mix_float2x3
+from kf_gradients.gradients import polynomial
+from kf_structs.structs import Ray, advance_fields, raytrace
+
+t = torch.ones(4)
+w = torch.nn.Parameter(t)
+k = kf.Tensor.zeros(4)
+y: torch.Tensor = polynomial(2, 8, -1, t)
+total: torch.Tensor = polynomial(2, 8, -1, w).sum()
+ours: kf.Tensor = polynomial(2, 8, -1, k)
+written: torch.Tensor = polynomial(2, 8, -1, t, out=torch.empty(4))
+kept: kf.Tensor = polynomial(2, 8, -1, t, out=kf.Tensor.zeros(4))
+array: np.ndarray[Any, Any] = polynomial(2, 8, -1, t, out=np.ndarray)
+inside: torch.Tensor = polynomial(2, 8, -1, kf.differentiable(t))
+of_ours: kf.Tensor = polynomial(2, 8, -1, kf.differentiable(k))
+given = kf.differentiable(t)
+result = kf.differentiable(polynomial(2, 8, -1, t))
+result.grad = torch.ones(4)
+polynomial.backward(kf.differentiable(2.0), 8, -1, given, result)
+polynomial.backward(2, 8, -1, k.with_grads(), k)
+mean: torch.Tensor = result.value.mean()
+ints = torch.ones(3, dtype=torch.int32)
+mixed: torch.Tensor = add(kf.Tensor.from_numpy(np.ones(3, np.int32)), ints)
+other: torch.Tensor = add(ints, [1, 2, 3])
+parts = split(t)
+rest: torch.Tensor = parts.rest
+whole: kf.Tensor = split(k).whole
+matrices = torch.ones(2, 2, 3)
+one: torch.Tensor = mix_float2x3(matrices, matrices)
+two: torch.Tensor = mix_float2x3(kf.Tensor.zeros((2, 2, 3)), matrices)
+three: kf.Tensor = mix_float2x3(kf.Tensor.zeros((2, 2, 3)), kf.Tensor.zeros((2, 2, 3)))
+
+@dataclass
+class Rays:
+    pos: torch.Tensor
+    dir: tuple[float, float, float]
+
+places = torch.ones(3, 3)
+colors: torch.Tensor = raytrace(Ray(places, (1.0, 0.0, 0.0)), places[:, 0].contiguous())
+some: torch.Tensor = raytrace(Rays(places, (1.0, 0.0, 0.0)), [1.0, 2.0, 3.0])
+none: kf.Tensor = raytrace(Ray(kf.Tensor.zeros((3, 3)), (1.0, 0.0, 0.0)), [1.0, 2.0, 3.0])
+line = torch.ones(3)
+ray = Ray(places, places.clone())
+moved = advance_fields({"pos": {"x": line, "y": 1, "z": line}, "dir": places}, 1.0, ray)
+position: torch.Tensor = moved.result.pos
+operated: torch.Tensor = calls.torch.add(ints, 2).sum()
+called: torch.Tensor = polynomial.torch()(2, 8, -1, t).sum()
+module: torch.nn.Module = kf.torch.module(polynomial, parameters={})
+"""
+
+WRONG_TORCH = [
+    "text: str = polynomial(2, 8, -1, t)",
+    "polynomial(2, 8, -1, k).sum()",
+    "ours = polynomial(2, 8, -1, t)",
+    "y = polynomial(2, 8, -1, kf.differentiable(k))",
+    "polynomial(2, 8, -1, 'x')",
+    "polynomial(2, 8, -1, t, 'x')",
+    "polynomial(t, t, t, t, t)",
+    "polynomial.backward(2, 8, -1, kf.differentiable('x'), t)",
+    "rest = split(k).rest",
+    "add('1', ints)",
+    "ours = mix_float2x3(matrices, matrices)",
+    "y = raytrace(Ray(kf.Tensor.zeros((3, 3)), (1.0, 0.0, 0.0)), [1.0, 2.0, 3.0])",
+    "raytrace(Ray('x', places), t)",
+    "calls.torch.add('x', 2)",
+    "calls.torch.nothing.more",
+]
+
 WRONG_OBJECTS = [
     "value_of(1.0)",
     "value_of({'weight': 1, 'place': 2})",
@@ -243,11 +321,11 @@ WRONG = [
 ]
 
 
-def check(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+def check(folder: Path, program: str, *options: str) -> subprocess.CompletedProcess[str]:
     path = folder / "program.py"
     path.write_text(textwrap.dedent(program))
     return subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), str(path)],
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), *options, str(path)],
         env={
             **{name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
             "MYPYPATH": os.pathsep.join(p for p in sys.path if p.endswith((".generated", "/python"))),
@@ -273,6 +351,49 @@ def test_right_calls(folder: Path) -> None:
 def test_right_objects(folder: Path) -> None:
     result = check(folder, OBJECTS)
     assert result.returncode == 0, result.stdout
+
+
+def test_torch(folder: Path) -> None:
+    """And that the program runs."""
+    pytest.importorskip("torch")
+    result = check(folder, TORCH)
+    assert result.returncode == 0, result.stdout
+    lines = [*TORCH.splitlines(), *WRONG_TORCH]
+    result = check(folder, "\n".join(lines))
+    refused = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    first = len(TORCH.splitlines()) + 1
+    assert refused == set(range(first, first + len(WRONG_TORCH))), result.stdout
+    names: dict[str, Any] = {}
+    exec(compile(TORCH, "torch_types", "exec", dont_inherit=True), names)
+    said = [line.split(" = ")[0].split(": ") for line in TORCH.splitlines() if ": torch.Tensor = " in line]
+    for name, _ in said:
+        assert isinstance(names[name], names["torch"].Tensor), name
+    for name in ("ours", "kept", "of_ours", "whole", "three", "none"):
+        assert isinstance(names[name], names["kf"].Tensor), name
+
+
+def test_without_torch(folder: Path) -> None:
+    """A Python that has no PyTorch, whose types are the same."""
+    alone = folder / "alone"
+    site = Path(np.__file__).parent.parent
+    command = [sys.executable, "-m", "venv", "--without-pip", str(alone / "python")]
+    subprocess.run(command, check=True)
+    library = next((alone / "python").glob("lib/python*/site-packages"))
+    for name in ("numpy", "typing_extensions.py"):
+        (library / name).symlink_to(site / name)
+    options = [
+        "--python-executable",
+        str(alone / "python" / "bin" / "python"),
+        "--cache-dir",
+        str(alone / "cache"),
+    ]
+    result = check(folder, RIGHT, *options)
+    assert result.returncode == 0, result.stdout
+    lines = ["import kernelfunctions as kf", "from kf_calls.calls import add", *WRONG]
+    result = check(folder, "\n".join([*lines, "import torch"]), *options)
+    assert 'named "torch"' in result.stdout
+    refused = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    assert refused == set(range(3, 4 + len(WRONG))), result.stdout
 
 
 def test_launches(folder: Path) -> None:

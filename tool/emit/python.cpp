@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -77,6 +78,11 @@ struct Tuple {
     std::string name;
     std::vector<std::pair<std::string, std::string>> fields;
 };
+
+/// Whether some field is a tensor of ours or PyTorch's.
+bool holds_tensor(const std::vector<std::pair<std::string, std::string>>& fields) {
+    return std::ranges::any_of(fields, [](const auto& field) { return returns_tensor(field.second); });
+}
 
 /// One `def` of the stub without its indentation.
 std::string definition(const std::string& name, const std::vector<std::string>& parameters,
@@ -170,6 +176,9 @@ public:
     [[nodiscard]] bool is_generic() const { return generic_; }
     [[nodiscard]] bool takes_sequences() const { return sequence_; }
     [[nodiscard]] bool makes_arrays() const { return numpy_; }
+    /// Whether results are tensors of PyTorch's where arguments are, and what takes none has to say so.
+    [[nodiscard]] bool follows_torch() const { return torch_; }
+    [[nodiscard]] bool refuses_torch() const { return never_; }
 
 private:
     static bool takes_object(const PlannedCall& call) {
@@ -194,11 +203,22 @@ private:
         for (std::size_t i = 0; i < calls.size(); ++i) {
             if (offers(calls[i], form)) signatures.push_back(signature(calls[i], i, form));
         }
-        std::vector<std::string> texts;
-        for (const PythonSignature& signature : separate_overloads(std::move(signatures))) {
-            for (const Definition& variant : definitions(signature, form))
-                texts.push_back(definition(name, variant.parameters, variant.result));
+        // Those that give PyTorch's tensors last: what takes none has been told apart then.
+        std::vector<Definition> made;
+        std::vector<Definition> torch;
+        signatures = separate_overloads(std::move(signatures));
+        for (const PythonSignature& signature : signatures) {
+            for (Definition& variant : definitions(signature, form, torch_by(signature, signatures))) {
+                std::vector<Definition>& kind = variant.torch ? torch : made;
+                const bool known = std::ranges::any_of(
+                    kind, [&](const Definition& one) { return one.parameters == variant.parameters; });
+                if (!known) kind.push_back(std::move(variant));
+            }
         }
+        std::ranges::move(torch, std::back_inserter(made));
+        std::vector<std::string> texts;
+        texts.reserve(made.size());
+        for (const Definition& one : made) texts.push_back(definition(name, one.parameters, one.result));
         overloaded_ = overloaded_ || texts.size() > 1;
         for (const std::string& text : texts)
             list.emplace_back(View::Object{{"overloaded", texts.size() > 1}, {"text", text}});
@@ -273,7 +293,8 @@ private:
         const bool fields = parameter.host.form == manifest::Form::fields;
         if (parameter.role == Role::in || !returns(parameter, item)) return std::nullopt;
         if (!fields && !has_host_value(item.host)) return std::nullopt;
-        std::string type = "kf.Tensor";
+        // Tensors of structs are ours.
+        std::string type = holds_structs(item.type) ? "kf.Tensor" : "_Tensor";
         if (fields)
             type = structs_.fields_of(call, parameter.host, parameter.type);
         else if (passes_value(item.host))
@@ -302,6 +323,8 @@ private:
                 form == MethodForm::backward_append_to || form == MethodForm::fused_append_to;
             const bool gradient = !recorded && argument.gradient != Gradient::never;
             PythonTypes types = python_types(item, gradient);
+            if (argument.gradient != Gradient::never && (types & python_tensor) != 0)
+                types |= python_diff_tensor;
             if (fields) types = fields_types(parameter.type);
             made.parameters.push_back({name, types, false});
             if ((types & python_struct) != 0)
@@ -313,6 +336,8 @@ private:
             types = fields ? fields_types(parameter.type) : PythonTypes(python_struct);
         else if (is_backward(form) && passes_value(argument))
             types = value_types(argument.element, argument.differentiable, false);
+        else if (is_backward(form) && argument.differentiable)
+            types = python_writable | python_diff_tensor;
         if (!returned)
             made.parameters.push_back({name, types, true});
         else if (is_backward(form) || (!fields && !passes_value(argument)))
@@ -333,18 +358,13 @@ private:
         names = detail::python_result_names(names);
         std::vector<std::pair<std::string, std::string>> fields;
         for (std::size_t i = 0; i < results.size(); ++i) fields.emplace_back(names[i], results[i].type);
+        const std::string held = holds_tensor(fields) ? "[_Tensor]" : "";
         for (const Tuple& tuple : tuples_)
-            if (tuple.fields == fields) return tuple.name;
+            if (tuple.fields == fields) return tuple.name + held;
         // An inner underscore, as names of functions' classes have none.
         const std::string number = tuples_.empty() ? "" : "_" + std::to_string(tuples_.size() + 1);
         tuples_.push_back({class_ + "Result" + number, std::move(fields)});
-        return tuples_.back().name;
-    }
-
-    static std::string result(const PythonSignature& signature) {
-        std::string text;
-        for (const std::string& type : signature.results) text += (text.empty() ? "" : " | ") + type;
-        return text;
+        return tuples_.back().name + held;
     }
 
     /// The array that a request for one is answered with.
@@ -368,9 +388,11 @@ private:
     struct Definition {
         std::vector<std::string> parameters;
         std::string result;
+        bool torch = false;  ///< gives PyTorch's tensors
     };
 
-    std::vector<Definition> definitions(const PythonSignature& signature, MethodForm form) {
+    std::vector<Definition> definitions(const PythonSignature& signature, MethodForm form,
+                                        const std::vector<std::size_t>& torch_by) {
         const auto& all = signature.parameters;
         std::size_t inputs_end = 0;
         std::size_t first_output = all.size();
@@ -385,13 +407,87 @@ private:
                 !is_backward(form) && signature.given_result != 0 && returns_one(signature, form);
             if (given != GivenResult::none && !generic) continue;
             if (given == GivenResult::request && is_recorded(form)) continue;
-            made.push_back({parameters(signature, form, inputs_end, all.size()), result(signature)});
-            add_result(made.back(), signature, form, generic, given);
-            if (first_output >= inputs_end) continue;
-            made.push_back({parameters(signature, form, inputs_end, first_output), result(signature)});
-            add_result(made.back(), signature, form, generic, given);
+            for (const Torch torch : torch_forms(signature, form, given, torch_by)) {
+                made.push_back({parameters(signature, form, inputs_end, all.size(), torch),
+                                returned(signature, form, torch.form), torch.form == TorchForm::some});
+                add_result(made.back(), signature, form, generic, given, torch.form);
+                if (first_output >= inputs_end) continue;
+                made.push_back({parameters(signature, form, inputs_end, first_output, torch),
+                                returned(signature, form, torch.form), torch.form == TorchForm::some});
+                add_result(made.back(), signature, form, generic, given, torch.form);
+            }
         }
         return made;
+    }
+
+    static bool takes_torch(const PythonParameter& parameter) {
+        return !parameter.output &&
+               python_spelling(parameter.types, parameter.structs).find("[_Tensor]") != std::string::npos;
+    }
+
+    /// Which parameter must be a tensor of PyTorch's for results to be, those before it being none; or npos:
+    /// any.
+    static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+    struct Torch {
+        TorchForm form = TorchForm::any;
+        std::size_t at = npos;
+    };
+
+    /// In which ways PyTorch's tensors make results theirs. One definition says that for all parameters, but
+    /// beside others that return something else a checker can't tell it from those that take none.
+    static std::vector<std::size_t> torch_by(const PythonSignature& signature,
+                                             const std::vector<PythonSignature>& all) {
+        std::vector<std::size_t> takers;
+        bool structs = false;
+        for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
+            if (!takes_torch(signature.parameters[i])) continue;
+            takers.push_back(i);
+            structs = structs || (signature.parameters[i].types & python_struct) != 0;
+        }
+        bool has_rival = false;
+        bool has_wider = false;
+        for (const PythonSignature& other : all) {
+            if (!overlap(signature, other) || signature.results == other.results) continue;
+            has_rival = true;
+            has_wider = has_wider || narrower(signature, other);
+        }
+        if (structs && has_wider) return {};
+        if (structs || (!has_rival && takers.size() > 1)) return {npos};
+        return takers;
+    }
+
+    /// What a parameter takes.
+    static std::string taken(const PythonSignature& signature, std::size_t index, Torch torch) {
+        const PythonParameter& parameter = signature.parameters[index];
+        TorchForm form = torch.form;
+        if (form == TorchForm::some && torch.at != npos && takes_torch(parameter)) {
+            if (index == torch.at)
+                return (parameter.types & python_diff_tensor) != 0 ? "DiffTorchTensor[_Tensor]"
+                                                                   : "TorchTensor[_Tensor]";
+            if (index < torch.at) form = TorchForm::none;
+        }
+        return taken_in_form(python_spelling(parameter.types, parameter.structs), form);
+    }
+
+    /// Definitions for each way, where results are made that are PyTorch's if and only if some argument is.
+    static std::vector<Torch> torch_forms(const PythonSignature& signature, MethodForm form,
+                                          GivenResult given, const std::vector<std::size_t>& torch_by) {
+        const bool takes = std::ranges::any_of(signature.parameters, takes_torch);
+        const bool makes = given == GivenResult::none || (given == GivenResult::output && is_jvp(form));
+        if (!takes || !makes || !returns_tensor(returned_spelling(signature))) return {{}};
+        std::vector<Torch> forms{{TorchForm::none, npos}};
+        for (const std::size_t at : torch_by) forms.push_back({TorchForm::some, at});
+        return forms;
+    }
+
+    /// A recorded call makes PyTorch's tensors where it is given some of a GPU's.
+    std::string returned(const PythonSignature& signature, MethodForm form, TorchForm torch) {
+        const std::string all = returned_spelling(signature);
+        torch_ = torch_ || torch == TorchForm::some;
+        std::string text = returned_in_form(all, torch);
+        if (is_recorded(form) && torch == TorchForm::some)
+            text = returned_in_form(all, TorchForm::none) + " | " + text;
+        return text;
     }
 
     bool returns_one(const PythonSignature& signature, MethodForm form) const {
@@ -407,14 +503,15 @@ private:
     }
 
     void add_result(Definition& made, const PythonSignature& signature, MethodForm form, bool generic,
-                    GivenResult given) {
+                    GivenResult given, TorchForm torch) {
         auto& list = made.parameters;
         const bool shape = signature.takes_shape && given != GivenResult::output;
         const bool starred = std::find(list.begin(), list.end(), "*") != list.end();
         if (!is_backward(form) && !starred && (signature.given_result != 0 || shape)) list.emplace_back("*");
         if (given == GivenResult::output) {
             list.emplace_back("out: _Out");
-            made.result = is_jvp(form) ? "tuple[_Out, kf.Tensor]" : "_Out";
+            const std::string tangent = torch == TorchForm::some ? "_Tensor" : "kf.Tensor";
+            made.result = is_jvp(form) ? "tuple[_Out, " + tangent + "]" : "_Out";
             generic_ = true;
             note("OutValue");
         } else if (given == GivenResult::request) {
@@ -447,7 +544,7 @@ private:
     /// Outputs before `inputs_end` must be given (or None) by those who go by place; from `by_name` on all
     /// goes by name.
     std::vector<std::string> parameters(const PythonSignature& signature, MethodForm form,
-                                        std::size_t inputs_end, std::size_t by_name) {
+                                        std::size_t inputs_end, std::size_t by_name, Torch torch) {
         const auto named = [&](const std::string& name) {
             return std::any_of(signature.parameters.begin(), signature.parameters.end(),
                                [&](const PythonParameter& parameter) { return parameter.name == name; });
@@ -461,7 +558,7 @@ private:
             const PythonParameter& parameter = signature.parameters[i];
             if (i == by_name) list.emplace_back("*");
             const std::string name = nameless ? "_" + std::to_string(i) : parameter.name;
-            std::string text = name + ": " + note(python_spelling(parameter.types, parameter.structs));
+            std::string text = name + ": " + note(taken(signature, i, torch));
             if (parameter.output) text += i < inputs_end && i < by_name ? " | None" : " | None = None";
             list.push_back(std::move(text));
         }
@@ -472,12 +569,15 @@ private:
     /// Remembers which words of kernelfunctions.typing a text uses.
     std::string note(const std::string& text) {
         for (const std::string word :
-             {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue", "DiffVectorValue",
-              "ComponentsValue", "StructValue", "TensorValue", "OutValue", "LaunchResult", "Stream",
-              "ArrayRequest", "Tangents", "MemoryValue"}) {
+             {"BoolValue",       "IntValue",        "FloatValue",  "DiffValue",       "VectorValue",
+              "DiffVectorValue", "ComponentsValue", "StructValue", "TensorValue",     "DiffTensorValue",
+              "TorchValue",      "DiffTorchValue",  "TorchTensor", "DiffTorchTensor", "OutValue",
+              "DiffOutValue",    "LaunchResult",    "Stream",      "ArrayRequest",    "Tangents",
+              "MemoryValue"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }
+        never_ = never_ || text.find("[Never]") != std::string::npos;
         return text;
     }
 
@@ -515,6 +615,8 @@ private:
     bool generic_ = false;
     bool sequence_ = false;
     bool numpy_ = false;
+    bool torch_ = false;
+    bool never_ = false;
 };
 
 /// `head` and names: on one line, or one name a line.
@@ -574,7 +676,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                   "tuple",      "type_check_only"});
     if (has_globals) taken.insert("set");
     UniqueNames members(std::move(taken));
-    UniqueNames classes;
+    UniqueNames classes({"_Out", "_Tensor", "_Tensor_co"});
     const PythonStructs structs(with_globals(plan), members, classes);
     View::List module_functions;
     View::List variables;
@@ -587,6 +689,9 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     std::set<std::string> typing{"type_check_only"};
     bool numpy = false;
     bool sequences = false;
+    bool follows_torch = false;
+    bool refuses_torch = false;
+    View::List operators;
     const std::vector<std::string> attributes_called = attribute_names(plan, structs);
     std::vector<std::string> functions(plan.functions.size());
     for (std::size_t i = 0; i < plan.functions.size(); ++i) {
@@ -620,6 +725,11 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
             }
             attribute_type = "kf.Method[" + class_name + ", " + bound + "]";
         }
+        std::string operator_name = function.name;
+        std::ranges::replace(operator_name, '.', '_');
+        operator_name = python_identifier(operator_name);
+        if (operator_name != "register")
+            operators.emplace_back(View::Object{{"name", operator_name}, {"class", class_name}});
         if (owner.empty()) {
             variables.emplace_back(View::Object{{"member", member}, {"class", class_name}});
             configured_members.emplace_back(View::Object{{"member", member}});
@@ -634,13 +744,21 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
             if (writer.is_generic()) typing.insert("TypeVar");
             sequences = sequences || writer.takes_sequences();
             numpy = numpy || writer.makes_arrays();
+            follows_torch = follows_torch || writer.follows_torch();
+            refuses_torch = refuses_torch || writer.refuses_torch();
             for (const Tuple& tuple : writer.tuples()) {
                 typing.insert("NamedTuple");
+                const bool generic = holds_tensor(tuple.fields);
+                follows_torch = follows_torch || generic;
+                if (generic) typing.insert("Generic");
                 View::List fields;
                 for (const auto& [name, type] : tuple.fields)
                     fields.emplace_back(View::Object{
                         {"name", name}, {"type", type}, {"hides", detail::is_tuple_method(name)}});
-                tuples.emplace_back(View::Object{{"class", tuple.name}, {"fields", std::move(fields)}});
+                tuples.emplace_back(
+                    View::Object{{"class", tuple.name},
+                                 {"bases", generic ? "NamedTuple, Generic[_Tensor]" : "NamedTuple"},
+                                 {"fields", std::move(fields)}});
             }
         }
         for (const PlannedCall& call : function.calls)
@@ -661,7 +779,14 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     const std::string configured = classes.claim_with("_Configured", stub_endings);
     numpy = numpy || structs.has_dtypes();
     const bool generic = typing.contains("TypeVar");
-    if (structs.has_variables()) typing.erase("TypeVar");  // the one of typing_extensions has defaults
+    follows_torch = follows_torch || structs.follow_torch();
+    std::set<std::string> extensions;  // type variables of these have defaults
+    if (structs.has_variables() || follows_torch) extensions.insert("TypeVar");
+    if (refuses_torch) extensions.insert("Never");
+    if (extensions.contains("TypeVar")) typing.erase("TypeVar");
+    if (follows_torch) typing.insert("Any");
+    if (follows_torch) words.insert("TorchTensor");
+    const std::string torch_class = classes.claim_with("_TorchFunctions", stub_endings);
 
     const std::string all = import_line("__all__ = ", exported, '[', ']');
     auto module = render("python_module.mustache", templates::python_module_mustache,
@@ -683,12 +808,18 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                                : import_line("from collections.abc import ", collections, '(', ')'))},
             {"has_globals", has_globals},
             {"configured", configured},
-            {"extensions", structs.has_variables()},
+            {"extensions", optional_line(extensions.empty() ? ""
+                                                            : import_line("from typing_extensions import ",
+                                                                          extensions, '(', ')'))},
+            {"follows_torch", follows_torch},
+            {"fields_follow", structs.follow_torch()},
+            {"torch_class", torch_class},
+            {"operators", std::move(operators)},
             {"generic", generic},
             {"numpy", numpy},
-            {"value_import",
-             optional_line(
-                 words.empty() ? "" : import_line("from kernelfunctions.typing import ", words, '(', ')'))},
+            {"value_import", optional_line(words.empty() ? ""
+                                                         : import_line("from kernelfunctions.typing import ",
+                                                                       words, '(', ')'))},
             {"all", all},
             {"structs", structs.stub_view(attributes)},
             {"variables", std::move(variables)},

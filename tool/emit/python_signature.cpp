@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace kf::gen {
@@ -21,7 +23,8 @@ std::vector<PythonTypes> input_types(const PythonSignature& signature) {
     return types;
 }
 
-/// Some arguments could belong to either.
+}  // namespace
+
 bool overlap(const PythonSignature& a, const PythonSignature& b) {
     const std::vector<PythonTypes> left = input_types(a);
     const std::vector<PythonTypes> right = input_types(b);
@@ -29,13 +32,14 @@ bool overlap(const PythonSignature& a, const PythonSignature& b) {
                       [](PythonTypes x, PythonTypes y) { return (x & y) != 0; });
 }
 
-/// Whatever `a` takes `b` takes too, and more.
 bool narrower(const PythonSignature& a, const PythonSignature& b) {
     const std::vector<PythonTypes> left = input_types(a);
     const std::vector<PythonTypes> right = input_types(b);
     return left != right && std::equal(left.begin(), left.end(), right.begin(), right.end(),
                                        [](PythonTypes x, PythonTypes y) { return (x & ~y) == 0; });
 }
+
+namespace {
 
 /// A checker lets `a` stand where `b` is due. It does so with int for float too, but not in overloads.
 bool is_subtype(const std::set<std::string>& a, const std::set<std::string>& b) {
@@ -89,11 +93,23 @@ std::optional<PythonSignature> without(const PythonSignature& a, const PythonSig
     for (PythonParameter& parameter : rest.parameters) {
         if (parameter.output) continue;
         const auto types = static_cast<PythonTypes>(parameter.types & ~others[at++]);
-        if (types != python_tensor) continue;  // what is left of numbers has no name
-        parameter.types = types;
+        constexpr PythonTypes tensors = python_tensor | python_diff_tensor;
+        if ((types & python_tensor) == 0 || (types & ~tensors) != 0)
+            continue;  // what is left of numbers has no name
+        parameter.types = python_tensor;
         differs = true;
     }
     return differs ? std::optional(rest) : std::nullopt;
+}
+
+/// Whether `a` says nothing that `b` doesn't.
+bool is_part_of(const PythonSignature& a, const PythonSignature& b) {
+    const auto is_same_elsewhere = [](const PythonParameter& x, const PythonParameter& y) {
+        return x.name == y.name && x.output == y.output && (!x.output || x.types == y.types);
+    };
+    return narrower(a, b) && a.results == b.results && a.given_result == b.given_result &&
+           a.takes_shape == b.takes_shape &&
+           std::ranges::equal(a.parameters, b.parameters, is_same_elsewhere);
 }
 
 std::size_t width(const PythonSignature& signature) {
@@ -101,6 +117,25 @@ std::size_t width(const PythonSignature& signature) {
     for (const PythonTypes types : input_types(signature))
         bits += static_cast<std::size_t>(std::popcount(types));
     return bits;
+}
+
+constexpr std::string_view tensor_variable = "_Tensor";
+
+/// Where it stands as a word of its own: a class may be called _TensorsResult.
+std::size_t next_tensor(const std::string& text, std::size_t from) {
+    const auto in_word = [&](std::size_t at) {
+        return at < text.size() &&
+               (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    };
+    for (auto at = text.find(tensor_variable, from); at != std::string::npos;
+         at = text.find(tensor_variable, at + 1))
+        if ((at == 0 || !in_word(at - 1)) && !in_word(at + tensor_variable.size())) return at;
+    return std::string::npos;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
 }
 
 }  // namespace
@@ -117,9 +152,10 @@ std::string python_spelling(PythonTypes types, const std::set<std::string>& stru
         words.emplace_back("BoolValue");
     }
     if ((types & python_sequence) != 0 && (types & python_tensor) != 0)
-        words.emplace_back("TensorValue");
+        words.emplace_back((types & python_diff_tensor) != 0 ? "DiffTorchValue[_Tensor]"
+                                                             : "TorchValue[_Tensor]");
     else if ((types & python_tensor) != 0)
-        words.emplace_back("kf.Tensor");
+        words.insert(words.end(), {"kf.Tensor", "TorchTensor[_Tensor]"});
     else if ((types & python_sequence) != 0 && !grad)
         words.emplace_back("VectorValue");
     const bool object = (types & python_struct) != 0;
@@ -127,7 +163,8 @@ std::string python_spelling(PythonTypes types, const std::set<std::string>& stru
     if ((types & python_components) != 0) words.emplace_back("ComponentsValue");
     if (object && structs.empty()) words.emplace_back("StructValue");
     if (object) words.insert(words.end(), structs.begin(), structs.end());
-    if ((types & python_writable) != 0) words.emplace_back("OutValue");
+    if ((types & python_writable) != 0)
+        words.emplace_back((types & python_diff_tensor) != 0 ? "DiffOutValue" : "OutValue");
     if ((types & python_buffer) != 0) words.emplace_back("kf.Buffer");
     if ((types & python_grid) != 0) words.emplace_back("kf.Grid");
     if ((types & python_range) != 0) words.emplace_back("kf.Range");
@@ -138,11 +175,40 @@ std::string python_spelling(PythonTypes types, const std::set<std::string>& stru
     return text;
 }
 
+std::string taken_in_form(std::string spelling, TorchForm form) {
+    if (form == TorchForm::some) return spelling;
+    if (form == TorchForm::none) {
+        replace_all(spelling, "TorchValue[_Tensor]", "TensorValue");
+        replace_all(spelling, " | TorchTensor[_Tensor]", "");
+    }
+    replace_all(spelling, "[_Tensor]", form == TorchForm::none ? "[Never]" : "");
+    return spelling;
+}
+
+bool returns_tensor(const std::string& spelling) { return next_tensor(spelling, 0) != std::string::npos; }
+
+std::string returned_in_form(std::string spelling, TorchForm form) {
+    if (form == TorchForm::some) return spelling;
+    constexpr std::string_view ours = "kf.Tensor";
+    for (auto at = next_tensor(spelling, 0); at != std::string::npos;
+         at = next_tensor(spelling, at + ours.size()))
+        spelling.replace(at, tensor_variable.size(), ours);
+    return spelling;
+}
+
+std::string returned_spelling(const PythonSignature& signature) {
+    std::string text;
+    for (const std::string& type : signature.results) text += (text.empty() ? "" : " | ") + type;
+    return text;
+}
+
 std::vector<PythonSignature> separate_overloads(std::vector<PythonSignature> signatures) {
     std::vector<PythonSignature> refined;
     for (std::size_t i = 0; i < signatures.size(); ++i) {
         for (std::size_t j = i + 1; j < signatures.size(); ++j) {
-            if (may_stand_together(signatures[i], signatures[j])) continue;
+            const bool redundant =
+                is_part_of(signatures[i], signatures[j]) || is_part_of(signatures[j], signatures[i]);
+            if (!redundant && may_stand_together(signatures[i], signatures[j])) continue;
             PythonSignature both = merge(signatures[i], signatures[j]);
             if (signatures[i].results != signatures[j].results) {
                 for (const auto& rest :

@@ -25,12 +25,26 @@ enum PythonType : std::uint16_t {
     python_struct = 2048,      ///< a dict or an object with the fields
     python_components = 4096,  ///< the same with x, y, z and w
     python_buffer = 8192,
+    python_diff_tensor = 16384,  ///< a Differentiable of a tensor, or of what is written to
 };
 using PythonTypes = std::uint16_t;
 
-/// "FloatValue | TensorValue": in the words of kernelfunctions.typing. `structs`: the names of those that it
-/// takes; none: any.
+/// "FloatValue | TorchValue[_Tensor]": in the words of kernelfunctions.typing, where _Tensor is what tensors
+/// of PyTorch's give. `structs`: the names of those that it takes; none: any.
 std::string python_spelling(PythonTypes types, const std::set<std::string>& structs = {});
+
+/// Which of PyTorch's tensors a definition takes: all, with results that are as they may be; none, with ours;
+/// or those that its results then are, too.
+enum class TorchForm : std::uint8_t { any, none, some };
+
+/// A spelling, of a type that is taken, for the form: "TorchValue", "TensorValue", "TorchValue[_Tensor]".
+std::string taken_in_form(std::string spelling, TorchForm form);
+
+/// Whether a spelling of what is returned says _Tensor.
+bool returns_tensor(const std::string& spelling);
+
+/// A spelling of what is returned, with kf.Tensor for _Tensor where none of PyTorch's is taken.
+std::string returned_in_form(std::string spelling, TorchForm form);
 
 struct PythonParameter {
     std::string name;  ///< empty: merged from parameters of different names
@@ -50,6 +64,15 @@ struct PythonSignature {
 
     bool operator==(const PythonSignature&) const = default;
 };
+
+/// Some arguments could belong to either.
+bool overlap(const PythonSignature& a, const PythonSignature& b);
+
+/// Whatever `a` takes `b` takes too, and more.
+bool narrower(const PythonSignature& a, const PythonSignature& b);
+
+/// What a signature returns, as a union: its tensors are "_Tensor".
+std::string returned_spelling(const PythonSignature& signature);
 
 /// An equivalent list that mypy and pyright accept as overloads: narrower ones first, and those that can't be
 /// told apart, or whose results would contradict each other, merged into one.

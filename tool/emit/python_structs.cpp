@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "core/python_names.h"
 #include "emit/element.h"
+#include "emit/python_signature.h"
 #include "emit/text.h"
 #include "plan/structs.h"
 #include "plan/types.h"
@@ -80,6 +82,14 @@ bool is_made(const UsedStruct& used, const Field& field) {
     return std::find(used.made.begin(), used.made.end(), field.name) != used.made.end();
 }
 
+/// In a protocol, which is what its fields are.
+std::string covariant(std::string type) {
+    const std::string_view from = "[_Tensor]";
+    for (auto at = type.find(from); at != std::string::npos; at = type.find(from, at + 1))
+        type.replace(at, from.size(), "[_Tensor_co]");
+    return type;
+}
+
 }  // namespace
 
 std::string returned_number(const manifest::Element& element) {
@@ -94,9 +104,33 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
         used_.push_back(used);
         names_[used.type.name] = names.claim(class_name(used.type));
         const std::string base = "_" + class_name(used.type);
-        objects_[used.type.name] = {classes.claim(base + "Value"), classes.claim(base + "Like"),
-                                    classes.claim(base + "Dict")};
+        objects_[used.type.name] = {
+            classes.claim(base + "Value"), classes.claim(base + "Like"), classes.claim(base + "Dict"), {}};
     }
+    for (const UsedStruct& used : used_) {
+        ObjectNames& object = objects_.at(used.type.name);
+        object.field = object.value;
+        if (!is_object(used)) continue;
+        const std::vector<std::string> attributes = attributes_of(used.type);
+        bool renamed = false;
+        bool held = false;
+        for (std::size_t i = 0; i < attributes.size(); ++i) {
+            renamed = renamed || attributes[i] != used.type.fields[i].name;
+            const std::string type = field_type(used.type.fields[i].type, used.fields);
+            held =
+                held || (!is_made(used, used.type.fields[i]) && type.find("[_Tensor]") != std::string::npos);
+        }
+        // A dict whose keys are no names can't be generic.
+        if (held && (has_own_attributes(used.type) || !renamed)) following_.insert(used.type.name);
+        // A protocol can't be covariant in what is held by a dict of its.
+        if (following_.contains(used.type.name)) {
+            object.field =
+                has_own_attributes(used.type) ? object.like + "[_Tensor]" : names_.at(used.type.name);
+            object.field += " | " + object.dict;
+            if (used.whole && has_layout(used.type)) object.field += " | np.void";
+        }
+    }
+    if (follow_torch()) typing_.insert("Generic");
     // Behind all structs' own: fields may be called "like" or "dict", too.
     for (const UsedStruct& used : used_) claim_variables(used, classes);
     if (has_variables()) typing_.insert({"Generic", "TypeAlias"});
@@ -105,7 +139,7 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
         typing_.insert({"TypeAlias", "TypedDict"});
         if (has_own_attributes(used.type)) typing_.insert("Protocol");
         for (const Field& field : used.type.fields) {
-            const std::string type = field_type(field.type, used.fields);
+            const std::string type = taken_in_form(field_type(field.type, used.fields), TorchForm::any);
             for (const char* word :
                  {"BoolValue", "IntValue", "FloatValue", "VectorValue", "ComponentsValue", "FieldValue"}) {
                 if (type == word || type.starts_with(std::string(word) + " ") ||
@@ -120,7 +154,7 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
 std::string PythonStructs::field_type(const Type& type, bool by_field) const {
     std::string text;
     if (type.kind == TypeKind::structure) {
-        text = objects_.contains(type.name) ? objects_.at(type.name).value : "Any";
+        text = objects_.contains(type.name) ? objects_.at(type.name).field : "Any";
     } else if (holds_structs(type)) {
         text = "VectorValue";
     } else if (const std::optional<manifest::Element> element = host_element(type)) {
@@ -133,7 +167,8 @@ std::string PythonStructs::field_type(const Type& type, bool by_field) const {
         if (vector) text += " | ComponentsValue | ";
         if (!element->extents.empty()) text += "VectorValue";
     }
-    if (by_field && type.kind != TypeKind::structure) text += text.empty() ? "FieldValue" : " | FieldValue";
+    if (by_field && type.kind != TypeKind::structure)
+        text += text.empty() ? "FieldValue[_Tensor]" : " | FieldValue[_Tensor]";
     return text.empty() ? "Any" : text;
 }
 
@@ -159,7 +194,7 @@ std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Pa
     if (parameter.form == manifest::Form::value) return value_of(type);
     if (parameter.form == manifest::Form::leaf) {
         const manifest::Argument& leaf = call.arguments[static_cast<std::size_t>(parameter.leaf)].host;
-        return passes_value(leaf) ? returned_number(leaf.element) : "kf.Tensor";
+        return passes_value(leaf) ? returned_number(leaf.element) : "_Tensor";
     }
     if (type.kind == TypeKind::array)
         return "list[" + fields_of(call, parameter.fields.front(), type.element.front()) + "]";
@@ -270,7 +305,8 @@ View::List PythonStructs::variables_view(const UsedStruct& used) const {
     const std::vector<std::string>& variables = variables_.at(used.type.name);
     for (std::size_t i = 0; i < variables.size(); ++i) {
         if (variables[i].empty()) continue;
-        const std::string bound = "bound=" + field_type(used.type.fields[i].type, used.fields);
+        const std::string bound =
+            "bound=" + taken_in_form(field_type(used.type.fields[i].type, used.fields), TorchForm::any);
         text += text.empty() ? "" : "\n";
         text += wrap_list(0, variables[i] + " = TypeVar(", {"\"" + variables[i] + "\"", bound, "default=Any"},
                           ")");
@@ -292,14 +328,16 @@ View::List PythonStructs::returned_view(const UsedStruct& used) const {
 
 /// What stands for a struct where one is taken. `renamed`: an attribute isn't called as its field.
 View PythonStructs::object_view(const UsedStruct& used, View::List fields, bool renamed) const {
-    const auto& [value, like, dict] = objects_.at(used.type.name);
+    const ObjectNames& object = objects_.at(used.type.name);
+    const auto& [value, like, dict, field] = object;
     const bool own = has_own_attributes(used.type);
-    std::string kinds = own ? like : names_.at(used.type.name);
-    kinds += " | " + dict;
+    const bool follows = following_.contains(used.type.name);
+    std::string kinds = own ? like + (follows ? "[_Tensor]" : "") : names_.at(used.type.name);
+    kinds += " | " + dict + (follows && !renamed ? "[_Tensor]" : "");
     if (used.whole && has_layout(used.type)) kinds += " | np.void";
-    return View::Object{
-        {"value", value}, {"has_like", own},           {"like", like}, {"dict", dict}, {"renamed", renamed},
-        {"kinds", kinds}, {"given", std::move(fields)}};
+    return View::Object{{"value", value},     {"has_like", own},           {"like", like},
+                        {"dict", dict},       {"renamed", renamed},        {"kinds", kinds},
+                        {"follows", follows}, {"given", std::move(fields)}};
 }
 
 View::List PythonStructs::stub_view(const std::map<std::string, View::List>& attributes) const {
@@ -321,14 +359,18 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
                 parameters.emplace_back("*");
                 by_name = true;
             }
-            const std::string type = field_type(field.type, used.fields);
+            const std::string given_type = field_type(field.type, used.fields);
+            const std::string type = taken_in_form(given_type, TorchForm::any);
             const std::string variable = variables == variables_.end() ? std::string() : variables->second[i];
             const std::string held = made ? "Any" : variable.empty() ? value_of(field.type) : variable;
             fields.emplace_back(View::Object{{"name", names[i]}, {"type", held}});
             parameters.push_back(names[i] + ": " +
                                  (made ? "Any = None" : (variable.empty() ? type : variable)));
             if (!made)
-                given.emplace_back(View::Object{{"name", names[i]}, {"key", field.name}, {"type", type}});
+                given.emplace_back(View::Object{{"name", names[i]},
+                                                {"key", field.name},
+                                                {"type", type},
+                                                {"own_type", covariant(given_type)}});
         }
         View::List object;
         if (is_object(used)) object.emplace_back(object_view(used, std::move(given), renamed));

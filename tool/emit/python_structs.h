@@ -23,10 +23,12 @@ public:
     /// What a result that is given field by field comes back as: "Ray[kf.Tensor, float]"; of a vector a dict.
     [[nodiscard]] std::string fields_of(const PlannedCall& call, const manifest::ParameterTree& parameter,
                                         const Type& type) const;
-    /// What a parameter takes for one: "_RayValue".
-    [[nodiscard]] const std::string& object_of(const Type& type) const {
-        return objects_.at(type.name).value;
+    /// What a parameter takes for one: "_RayValue", "_RayValue[_Tensor]" where fields may be PyTorch's.
+    [[nodiscard]] std::string object_of(const Type& type) const {
+        return objects_.at(type.name).value + (following_.contains(type.name) ? "[_Tensor]" : "");
     }
+    /// Whether what some struct's fields hold decides about results.
+    [[nodiscard]] bool follow_torch() const { return !following_.empty(); }
     /// Names of typing and of kernelfunctions.typing that the stub's classes use.
     [[nodiscard]] const std::set<std::string>& typing_words() const { return typing_; }
     [[nodiscard]] const std::set<std::string>& words() const { return words_; }
@@ -62,6 +64,7 @@ private:
         std::string value;
         std::string like;
         std::string dict;
+        std::string field;  ///< one that is a field of another
     };
 
     std::map<std::string, std::string> names_;    ///< by Slang's name
@@ -69,6 +72,7 @@ private:
     /// By Slang's name: for each field the type variable for what it holds; empty where that is always alike.
     std::map<std::string, std::vector<std::string>> variables_;
     std::map<std::string, std::string> returned_;  ///< by Slang's name: one that is returned by value
+    std::set<std::string> following_;              ///< by Slang's name: those whose fields may be PyTorch's
     std::set<std::string> typing_;
     std::set<std::string> words_;
 };

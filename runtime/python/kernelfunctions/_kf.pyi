@@ -316,12 +316,13 @@ class Tensor:
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
 
 _V = TypeVar("_V")
+_V_co = TypeVar("_V_co", covariant=True)
 
-class Differentiable(Generic[_V]):
-    """A value or buffer whose gradient accumulates in `grad` when a backward call takes it."""
+class Differentiable(Generic[_V_co]):
+    """A value, buffer or tensor whose gradient accumulates in `grad` when a backward call takes it."""
 
-    def __init__(self, value: _V) -> None: ...
-    value: _V
+    def __init__(self, value: _V_co) -> None: ...
+    value: _V_co
     grad: Any
 
 class _WithGradients:
@@ -632,7 +633,7 @@ class Function:
 
         {"w": [1]}, or w=[1]. What isn't named may lie anywhere.
         """
-    def torch(self, *, outputs: Sequence[str] | None = None) -> Operator:
+    def torch(self, *, outputs: Sequence[str] | None = None) -> Operator[Self]:
         """The function as an operator of PyTorch, with its configuration.
 
         `outputs`: of its DiffTensorViews, those that it writes, which autograd has to know.

@@ -273,10 +273,11 @@ class BoundFunction:
         """A copy that has the dimensions of arguments there in the call; see Function.map()."""
         return self._with(self._function.map(chosen, **maps))
 
-    def torch(self, *, outputs: "Sequence[str] | None" = None) -> "Operator":
+    def torch(self, *, outputs: "Sequence[str] | None" = None) -> "Operator[Self]":
         """The method of this object as an operator of PyTorch; see Function.torch()."""
         operator = self._function.torch(outputs=outputs)
-        return operator.bound(self._this)
+        bound: Any = operator.bound(self._this)
+        return bound  # type: ignore[no-any-return]
 
     @property
     def backward(self) -> Any:

@@ -1,28 +1,61 @@
 """Names for what generated stubs accept; they hold no code."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelfunctions._kf import Buffer, Differentiable, Grid, RandFloat, Range, Tensor, WangHash
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    _Torch = TypeVar("_Torch", default=Any)
+    _Torch_co = TypeVar("_Torch_co", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    _Torch = TypeVar("_Torch")
+    _Torch_co = TypeVar("_Torch_co", covariant=True)
+
+
+class TorchTensor(Protocol[_Torch_co]):
+    """A torch.Tensor, told by what it has: types are checked without PyTorch, too.
+
+    TorchTensor[T] is one whose like is a T: an nn.Parameter is a TorchTensor[torch.Tensor].
+    """
+
+    @property
+    def requires_grad(self) -> bool: ...
+    @property
+    def is_sparse(self) -> bool: ...
+    def clone(self) -> _Torch_co: ...
+
+
 #: One bool, integer or floating-point number.
 BoolValue: TypeAlias = bool | np.bool_
 IntValue: TypeAlias = int | np.integer[Any]
 FloatValue: TypeAlias = float | np.floating[Any] | np.integer[Any]
 #: A number that may carry a gradient.
-DiffValue: TypeAlias = FloatValue | Differentiable[Any]
+DiffValue: TypeAlias = FloatValue | Differentiable[FloatValue]
 #: One vector, matrix or array: lists nested as it is, or an array of its shape.
 VectorValue: TypeAlias = list[Any] | tuple[Any, ...] | npt.NDArray[Any]
-DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
+DiffVectorValue: TypeAlias = VectorValue | Differentiable[VectorValue | FloatValue | Mapping[str, Any]]
 #: A struct of any kind: generated stubs have a type of its own for each.
 StructValue: TypeAlias = Any
 #: What feeds a tensor: a tensor, a buffer, an array of exactly its dtype, nested lists (a str is none).
 TensorValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
+#: The same, or one of PyTorch's.
+TorchValue: TypeAlias = TensorValue | TorchTensor[_Torch]
+#: What may carry a gradient.
+DiffTensorValue: TypeAlias = TensorValue | Differentiable[TensorValue]
+DiffTorchTensor: TypeAlias = TorchTensor[_Torch] | Differentiable[TorchTensor[_Torch]]
+DiffTorchValue: TypeAlias = TorchValue[_Torch] | Differentiable[TorchValue[_Torch]]
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
-OutValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any]
+OutValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any] | TorchTensor[Any]
+#: The same in a backward pass, where it may carry the gradient that flows in.
+DiffOutValue: TypeAlias = OutValue | Differentiable[OutValue]
 #: None once threads() or groups() has said how many threads run; else what takes it by launchRaw().
 LaunchResult: TypeAlias = Any
 #: Memory that calls reach through pointers.
@@ -30,7 +63,9 @@ MemoryValue: TypeAlias = Tensor | Buffer | Sequence[Tensor | Buffer]
 #: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
 Tangents: TypeAlias = Mapping[str, Any]
 #: A field of a struct that some function takes field by field.
-FieldValue: TypeAlias = TensorValue | FloatValue | Differentiable[Any] | Grid | Range | WangHash | RandFloat
+FieldValue: TypeAlias = (
+    TorchValue[_Torch] | FloatValue | Differentiable[Any] | Grid | Range | WangHash | RandFloat
+)
 #: Asks for an output as a new NumPy array.
 ArrayRequest: TypeAlias = type[npt.NDArray[Any]] | Literal["numpy"]
 
@@ -68,6 +103,10 @@ __all__ = [
     "ArrayRequest",
     "BoolValue",
     "ComponentsValue",
+    "DiffOutValue",
+    "DiffTensorValue",
+    "DiffTorchTensor",
+    "DiffTorchValue",
     "DiffValue",
     "DiffVectorValue",
     "FieldValue",
@@ -82,5 +121,7 @@ __all__ = [
     "StructValue",
     "Tangents",
     "TensorValue",
+    "TorchTensor",
+    "TorchValue",
     "VectorValue",
 ]

@@ -18,33 +18,40 @@ import numpy.typing as npt
 from kernelfunctions.typing import (
     ArrayRequest,
     ComponentsValue,
+    DiffOutValue,
+    DiffTensorValue,
+    DiffTorchValue,
     DiffValue,
     FieldValue,
     FloatValue,
     OutValue,
     Stream,
     TensorValue,
+    TorchTensor,
+    TorchValue,
     VectorValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Never, TypeVar
 
 __all__ = ["Ray", "hit", "line_error", "one_error"]
 
 _Out = TypeVar("_Out", bound=OutValue)
+_Tensor = TypeVar("_Tensor", bound=kf.Tensor | TorchTensor, default=Any)
+_Tensor_co = TypeVar("_Tensor_co", bound=kf.Tensor | TorchTensor, covariant=True, default=Any)
 
 @type_check_only
-class _RayLike(Protocol):
+class _RayLike(Protocol[_Tensor_co]):
     @property
-    def pos(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue: ...
+    def pos(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]: ...
     @property
-    def dir(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue: ...
+    def dir(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]: ...
 
 @type_check_only
-class _RayDict(TypedDict):
-    pos: FloatValue | ComponentsValue | VectorValue | FieldValue
-    dir: FloatValue | ComponentsValue | VectorValue | FieldValue
+class _RayDict(TypedDict, Generic[_Tensor_co]):
+    pos: FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]
+    dir: FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]
 
-_RayValue: TypeAlias = _RayLike | _RayDict | np.void
+_RayValue: TypeAlias = _RayLike[_Tensor] | _RayDict[_Tensor] | np.void
 
 _RayPos = TypeVar("_RayPos", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
 _RayDir = TypeVar("_RayDir", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
@@ -60,9 +67,9 @@ class Ray(kf.Struct, Generic[_RayPos, _RayDir]):
 _RayReturned: TypeAlias = Ray[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 @type_check_only
-class _HitResult(NamedTuple):
-    result: kf.Tensor
-    face: kf.Tensor
+class _HitResult(NamedTuple, Generic[_Tensor]):
+    result: _Tensor
+    face: _Tensor
 
 @type_check_only
 class _LineErrorBackward(kf.Backward):
@@ -71,10 +78,10 @@ class _LineErrorBackward(kf.Backward):
     @overload
     def __call__(
         self,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
-        out: OutValue | None = None,
+        a: DiffTorchValue,
+        x: TorchValue,
+        y: TorchValue,
+        out: DiffOutValue | None = None,
         *,
         stream: Stream | None = None,
     ) -> None: ...
@@ -82,9 +89,9 @@ class _LineErrorBackward(kf.Backward):
     def __call__(
         self,
         a: DiffValue,
-        x: TensorValue,
-        y: TensorValue,
-        out: OutValue | None = None,
+        x: TorchValue,
+        y: TorchValue,
+        out: DiffOutValue | None = None,
         *,
         stream: Stream | None = None,
     ) -> None: ...
@@ -93,10 +100,10 @@ class _LineErrorBackward(kf.Backward):
         self,
         encoder: kf.Encoder,
         /,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
-        out: OutValue | None = None,
+        a: DiffTorchValue,
+        x: TorchValue,
+        y: TorchValue,
+        out: DiffOutValue | None = None,
     ) -> None: ...
 
 @type_check_only
@@ -106,7 +113,7 @@ class _LineErrorFused(kf.Fused):
     @overload
     def __call__(
         self,
-        a: TensorValue,
+        a: DiffTensorValue,
         x: TensorValue,
         y: TensorValue,
         *,
@@ -115,14 +122,14 @@ class _LineErrorFused(kf.Fused):
     ) -> kf.Tensor: ...
     @overload
     def __call__(
-        self, a: TensorValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
+        self, a: DiffTorchValue, x: TorchValue, y: TorchValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def __call__(
         self,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
+        a: DiffTorchValue,
+        x: TorchValue,
+        y: TorchValue,
         *,
         out: ArrayRequest,
         stream: Stream | None = None,
@@ -133,21 +140,52 @@ class _LineErrorFused(kf.Fused):
     ) -> kf.Tensor: ...
     @overload
     def __call__(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
+        self, a: DiffValue, x: TorchValue, y: TorchValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def __call__(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, a: DiffValue, x: TorchValue, y: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffTorchValue[_Tensor],
+        x: TorchValue[_Tensor],
+        y: TorchValue[_Tensor],
+        *,
+        out: None = None,
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        x: TorchValue[_Tensor],
+        y: TorchValue[_Tensor],
+        *,
+        out: None = None,
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, a: TensorValue, x: TensorValue, y: TensorValue, *, out: None = None
+        self, encoder: kf.Encoder, /, a: DiffTensorValue, x: TensorValue, y: TensorValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, a: TensorValue, x: TensorValue, y: TensorValue, *, out: _Out
+        self, encoder: kf.Encoder, /, a: DiffTorchValue, x: TorchValue, y: TorchValue, *, out: _Out
     ) -> _Out: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        a: DiffTorchValue[_Tensor],
+        x: TorchValue[_Tensor],
+        y: TorchValue[_Tensor],
+        *,
+        out: None = None,
+    ) -> kf.Tensor | _Tensor: ...
 
 @type_check_only
 class _LineError(kf.Function):
@@ -162,7 +200,7 @@ class _LineError(kf.Function):
     @overload
     def __call__(
         self,
-        a: TensorValue,
+        a: DiffTensorValue,
         x: TensorValue,
         y: TensorValue,
         *,
@@ -171,14 +209,14 @@ class _LineError(kf.Function):
     ) -> kf.Tensor: ...
     @overload
     def __call__(
-        self, a: TensorValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
+        self, a: DiffTorchValue, x: TorchValue, y: TorchValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def __call__(
         self,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
+        a: DiffTorchValue,
+        x: TorchValue,
+        y: TorchValue,
         *,
         out: ArrayRequest,
         stream: Stream | None = None,
@@ -189,20 +227,40 @@ class _LineError(kf.Function):
     ) -> kf.Tensor: ...
     @overload
     def __call__(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
+        self, a: DiffValue, x: TorchValue, y: TorchValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def __call__(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, a: DiffValue, x: TorchValue, y: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffTorchValue[_Tensor],
+        x: TorchValue[_Tensor],
+        y: TorchValue[_Tensor],
+        *,
+        out: None = None,
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        x: TorchValue[_Tensor],
+        y: TorchValue[_Tensor],
+        *,
+        out: None = None,
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, a: TensorValue, x: TensorValue, y: TensorValue, *, out: None = None
+        self, encoder: kf.Encoder, /, a: DiffTensorValue, x: TensorValue, y: TensorValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, a: TensorValue, x: TensorValue, y: TensorValue, *, out: _Out
+        self, encoder: kf.Encoder, /, a: DiffTorchValue, x: TorchValue, y: TorchValue, *, out: _Out
     ) -> _Out: ...
     @overload
     def append_to(
@@ -210,8 +268,30 @@ class _LineError(kf.Function):
     ) -> kf.Tensor: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, a: DiffValue, x: TensorValue, y: TensorValue, *, out: _Out
+        self, encoder: kf.Encoder, /, a: DiffValue, x: TorchValue, y: TorchValue, *, out: _Out
     ) -> _Out: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        a: DiffTorchValue[_Tensor],
+        x: TorchValue[_Tensor],
+        y: TorchValue[_Tensor],
+        *,
+        out: None = None,
+    ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        a: DiffValue,
+        x: TorchValue[_Tensor],
+        y: TorchValue[_Tensor],
+        *,
+        out: None = None,
+    ) -> kf.Tensor | _Tensor: ...
     @property
     def backward(self) -> _LineErrorBackward: ...
     @property
@@ -268,23 +348,12 @@ class _OneError(kf.Function):
 class _HitBackward(kf.Backward):
     """The backward pass of hit: takes its arguments, then its result; gradients of outputs flow in."""
 
-    @overload
-    def __call__(
-        self,
-        ray: _RayValue,
-        at: TensorValue,
-        face: OutValue | None = None,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
-    ) -> None: ...
-    @overload
     def __call__(
         self,
         ray: kf.Differentiable[Any] | _RayValue,
-        at: TensorValue,
+        at: DiffTorchValue,
         face: OutValue | None = None,
-        out: OutValue | None = None,
+        out: DiffOutValue | None = None,
         *,
         stream: Stream | None = None,
     ) -> None: ...
@@ -294,9 +363,9 @@ class _HitBackward(kf.Backward):
         encoder: kf.Encoder,
         /,
         ray: _RayValue,
-        at: TensorValue,
+        at: DiffTorchValue,
         face: OutValue | None = None,
-        out: OutValue | None = None,
+        out: DiffOutValue | None = None,
     ) -> None: ...
 
 @type_check_only
@@ -306,34 +375,46 @@ class _HitFused(kf.Fused):
     @overload
     def __call__(
         self,
-        ray: _RayValue,
-        at: TensorValue,
+        ray: kf.Differentiable[Any] | _RayValue[Never],
+        at: DiffTensorValue,
         face: OutValue | None = None,
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _HitResult: ...
+    ) -> _HitResult[kf.Tensor]: ...
     @overload
     def __call__(
         self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        at: TensorValue,
+        ray: kf.Differentiable[Any] | _RayValue[_Tensor],
+        at: DiffTorchValue[_Tensor],
         face: OutValue | None = None,
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _HitResult: ...
+    ) -> _HitResult[_Tensor]: ...
     call = __call__
+    @overload
     def append_to(
         self,
         encoder: kf.Encoder,
         /,
-        ray: _RayValue,
-        at: TensorValue,
+        ray: _RayValue[Never],
+        at: DiffTensorValue,
         face: OutValue | None = None,
         *,
         out: OutValue | None = None,
-    ) -> _HitResult: ...
+    ) -> _HitResult[kf.Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        ray: _RayValue[_Tensor],
+        at: DiffTorchValue[_Tensor],
+        face: OutValue | None = None,
+        *,
+        out: OutValue | None = None,
+    ) -> _HitResult[kf.Tensor] | _HitResult[_Tensor]: ...
 
 @type_check_only
 class _Hit(kf.Function):
@@ -348,46 +429,46 @@ class _Hit(kf.Function):
     @overload
     def __call__(
         self,
-        ray: _RayValue,
-        at: TensorValue,
+        ray: kf.Differentiable[Any] | _RayValue[Never],
+        at: DiffTensorValue,
         face: OutValue | None = None,
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _HitResult: ...
+    ) -> _HitResult[kf.Tensor]: ...
     @overload
     def __call__(
         self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        at: TensorValue,
+        ray: kf.Differentiable[Any] | _RayValue[_Tensor],
+        at: DiffTorchValue[_Tensor],
         face: OutValue | None = None,
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _HitResult: ...
+    ) -> _HitResult[_Tensor]: ...
     call = __call__
     @overload
     def append_to(
         self,
         encoder: kf.Encoder,
         /,
-        ray: _RayValue,
-        at: TensorValue,
+        ray: kf.Differentiable[Any] | _RayValue[Never],
+        at: DiffTensorValue,
         face: OutValue | None = None,
         *,
         out: OutValue | None = None,
-    ) -> _HitResult: ...
+    ) -> _HitResult[kf.Tensor]: ...
     @overload
     def append_to(
         self,
         encoder: kf.Encoder,
         /,
-        ray: kf.Differentiable[Any] | _RayValue,
-        at: TensorValue,
+        ray: kf.Differentiable[Any] | _RayValue[_Tensor],
+        at: DiffTorchValue[_Tensor],
         face: OutValue | None = None,
         *,
         out: OutValue | None = None,
-    ) -> _HitResult: ...
+    ) -> _HitResult[kf.Tensor] | _HitResult[_Tensor]: ...
     @property
     def backward(self) -> _HitBackward: ...
     @property
@@ -399,8 +480,15 @@ line_error: _LineError
 one_error: _OneError
 hit: _Hit
 
-#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
-torch: kf.TorchFunctions
+@type_check_only
+class _TorchFunctions(kf.TorchFunctions):
+    """The functions as operators of PyTorch, which is imported when one is asked for."""
+
+    line_error: kf.torch.Operator[_LineError]
+    one_error: kf.torch.Operator[_OneError]
+    hit: kf.torch.Operator[_Hit]
+
+torch: _TorchFunctions
 
 def load(device: kf.Device | None = None) -> None:
     """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""

@@ -8,32 +8,40 @@ import numpy.typing as npt
 from kernelfunctions.typing import (
     ArrayRequest,
     ComponentsValue,
+    DiffOutValue,
+    DiffTensorValue,
+    DiffTorchTensor,
+    DiffTorchValue,
     FieldValue,
     FloatValue,
     OutValue,
     Stream,
     TensorValue,
+    TorchTensor,
+    TorchValue,
     VectorValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Never, TypeVar
 
 __all__ = ["Particle", "Tools", "make"]
 
 _Out = TypeVar("_Out", bound=OutValue)
+_Tensor = TypeVar("_Tensor", bound=kf.Tensor | TorchTensor, default=Any)
+_Tensor_co = TypeVar("_Tensor_co", bound=kf.Tensor | TorchTensor, covariant=True, default=Any)
 
 @type_check_only
-class _ParticleLike(Protocol):
+class _ParticleLike(Protocol[_Tensor_co]):
     @property
-    def position(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue: ...
+    def position(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]: ...
     @property
-    def speed(self) -> FloatValue | FieldValue: ...
+    def speed(self) -> FloatValue | FieldValue[_Tensor_co]: ...
 
 @type_check_only
-class _ParticleDict(TypedDict):
-    position: FloatValue | ComponentsValue | VectorValue | FieldValue
-    speed: FloatValue | FieldValue
+class _ParticleDict(TypedDict, Generic[_Tensor_co]):
+    position: FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]
+    speed: FloatValue | FieldValue[_Tensor_co]
 
-_ParticleValue: TypeAlias = _ParticleLike | _ParticleDict | np.void
+_ParticleValue: TypeAlias = _ParticleLike[_Tensor] | _ParticleDict[_Tensor] | np.void
 
 _ParticlePosition = TypeVar("_ParticlePosition",
                             bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
@@ -79,22 +87,20 @@ class _Make(kf.Function):
     """
 
     @overload
-    def __call__(
-        self, speed: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
+    def __call__(self, speed: TorchValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
     @overload
-    def __call__(self, speed: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
+    def __call__(self, speed: TorchValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
-        self, speed: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, speed: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.void]: ...
     @overload
     def __call__(self, speed: FloatValue, *, stream: Stream | None = None) -> _ParticleReturned: ...
     call = __call__
     @overload
-    def append_to(self, encoder: kf.Encoder, /, speed: TensorValue, *, out: None = None) -> kf.Tensor: ...
+    def append_to(self, encoder: kf.Encoder, /, speed: TorchValue, *, out: None = None) -> kf.Tensor: ...
     @overload
-    def append_to(self, encoder: kf.Encoder, /, speed: TensorValue, *, out: _Out) -> _Out: ...
+    def append_to(self, encoder: kf.Encoder, /, speed: TorchValue, *, out: _Out) -> _Out: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -113,18 +119,26 @@ class _ParticleMove(kf.Function):
     """
 
     @overload
-    def __call__(self, this: TensorValue, dt: FloatValue, *, stream: Stream | None = None) -> kf.Tensor: ...
+    def __call__(self, this: TorchValue, dt: FloatValue, *, stream: Stream | None = None) -> kf.Tensor: ...
     @overload
     def __call__(
-        self, this: _ParticleValue, dt: FloatValue, *, stream: Stream | None = None
+        self, this: _ParticleValue[Never], dt: FloatValue, *, stream: Stream | None = None
     ) -> Particle[kf.Tensor, float]: ...
+    @overload
+    def __call__(
+        self, this: _ParticleValue[_Tensor], dt: FloatValue, *, stream: Stream | None = None
+    ) -> Particle[_Tensor, float]: ...
     call = __call__
     @overload
-    def append_to(self, encoder: kf.Encoder, /, this: TensorValue, dt: FloatValue) -> kf.Tensor: ...
+    def append_to(self, encoder: kf.Encoder, /, this: TorchValue, dt: FloatValue) -> kf.Tensor: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, this: _ParticleValue, dt: FloatValue
+        self, encoder: kf.Encoder, /, this: _ParticleValue[Never], dt: FloatValue
     ) -> Particle[kf.Tensor, float]: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, this: _ParticleValue[_Tensor], dt: FloatValue
+    ) -> Particle[kf.Tensor, float] | Particle[_Tensor, float]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -156,29 +170,39 @@ class _ParticleAtBackward(kf.Backward):
     @overload
     def __call__(
         self,
-        this: TensorValue,
-        module: TensorValue,
-        out: OutValue | None = None,
+        this: kf.Differentiable[Any] | _ParticleValue,
+        module: DiffTorchValue,
+        out: DiffOutValue | None = None,
         *,
         stream: Stream | None = None,
     ) -> None: ...
     @overload
     def __call__(
         self,
-        this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
-        out: OutValue | None = None,
+        this: DiffTorchValue,
+        module: DiffTorchValue,
+        out: DiffOutValue | None = None,
         *,
         stream: Stream | None = None,
     ) -> None: ...
     call = __call__
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, this: _ParticleValue, module: TensorValue, out: OutValue | None = None
+        self,
+        encoder: kf.Encoder,
+        /,
+        this: _ParticleValue,
+        module: DiffTorchValue,
+        out: DiffOutValue | None = None,
     ) -> None: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, this: TensorValue, module: TensorValue, out: OutValue | None = None
+        self,
+        encoder: kf.Encoder,
+        /,
+        this: DiffTorchValue,
+        module: DiffTorchValue,
+        out: DiffOutValue | None = None,
     ) -> None: ...
 
 @type_check_only
@@ -190,21 +214,9 @@ class _ParticleAt(kf.Function):
 
     @overload
     def __call__(
-        self, this: TensorValue, module: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def __call__(
-        self, this: TensorValue, module: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self, this: TensorValue, module: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def __call__(
         self,
-        this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
+        this: kf.Differentiable[Any] | _ParticleValue[Never],
+        module: DiffTensorValue,
         *,
         out: None = None,
         stream: Stream | None = None,
@@ -213,7 +225,7 @@ class _ParticleAt(kf.Function):
     def __call__(
         self,
         this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
+        module: DiffTorchValue,
         *,
         out: _Out,
         stream: Stream | None = None,
@@ -222,27 +234,54 @@ class _ParticleAt(kf.Function):
     def __call__(
         self,
         this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
+        module: DiffTorchValue,
         *,
         out: ArrayRequest,
         stream: Stream | None = None,
     ) -> npt.NDArray[np.float32]: ...
-    call = __call__
     @overload
-    def append_to(
-        self, encoder: kf.Encoder, /, this: TensorValue, module: TensorValue, *, out: None = None
+    def __call__(
+        self,
+        this: DiffTensorValue,
+        module: DiffTensorValue,
+        *,
+        out: None = None,
+        stream: Stream | None = None,
     ) -> kf.Tensor: ...
     @overload
-    def append_to(
-        self, encoder: kf.Encoder, /, this: TensorValue, module: TensorValue, *, out: _Out
+    def __call__(
+        self, this: DiffTorchValue, module: DiffTorchValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
+    @overload
+    def __call__(
+        self, this: DiffTorchValue, module: DiffTorchValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self,
+        this: kf.Differentiable[Any] | _ParticleValue[_Tensor],
+        module: DiffTorchValue[_Tensor],
+        *,
+        out: None = None,
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
+        self,
+        this: DiffTorchValue[_Tensor],
+        module: DiffTorchValue[_Tensor],
+        *,
+        out: None = None,
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    call = __call__
     @overload
     def append_to(
         self,
         encoder: kf.Encoder,
         /,
-        this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
+        this: kf.Differentiable[Any] | _ParticleValue[Never],
+        module: DiffTensorValue,
         *,
         out: None = None,
     ) -> kf.Tensor: ...
@@ -252,10 +291,38 @@ class _ParticleAt(kf.Function):
         encoder: kf.Encoder,
         /,
         this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
+        module: DiffTorchValue,
         *,
         out: _Out,
     ) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, this: DiffTensorValue, module: DiffTensorValue, *, out: None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, this: DiffTorchValue, module: DiffTorchValue, *, out: _Out
+    ) -> _Out: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        this: kf.Differentiable[Any] | _ParticleValue[_Tensor],
+        module: DiffTorchValue[_Tensor],
+        *,
+        out: None = None,
+    ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        this: DiffTorchValue[_Tensor],
+        module: DiffTorchValue[_Tensor],
+        *,
+        out: None = None,
+    ) -> kf.Tensor | _Tensor: ...
     @property
     def backward(self) -> _ParticleAtBackward: ...
     @property
@@ -268,10 +335,12 @@ class _BoundParticleAtBackward(kf.BoundBackward):
     """The backward pass of Particle.at: takes its arguments, then its result; gradients of outputs flow in."""
 
     def __call__(
-        self, module: TensorValue, out: OutValue | None = None, *, stream: Stream | None = None
+        self, module: DiffTorchValue, out: DiffOutValue | None = None, *, stream: Stream | None = None
     ) -> None: ...
     call = __call__
-    def append_to(self, encoder: kf.Encoder, /, module: TensorValue, out: OutValue | None = None) -> None: ...
+    def append_to(
+        self, encoder: kf.Encoder, /, module: DiffTorchValue, out: DiffOutValue | None = None
+    ) -> None: ...
 
 @type_check_only
 class _BoundParticleAt(kf.BoundFunction):
@@ -281,19 +350,29 @@ class _BoundParticleAt(kf.BoundFunction):
 
     @overload
     def __call__(
-        self, module: TensorValue, *, out: None = None, stream: Stream | None = None
+        self, module: DiffTensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
-    def __call__(self, module: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
+    def __call__(self, module: DiffTorchValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
-        self, module: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, module: DiffTorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, module: DiffTorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
     @overload
-    def append_to(self, encoder: kf.Encoder, /, module: TensorValue, *, out: None = None) -> kf.Tensor: ...
+    def append_to(
+        self, encoder: kf.Encoder, /, module: DiffTensorValue, *, out: None = None
+    ) -> kf.Tensor: ...
     @overload
-    def append_to(self, encoder: kf.Encoder, /, module: TensorValue, *, out: _Out) -> _Out: ...
+    def append_to(self, encoder: kf.Encoder, /, module: DiffTorchValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, module: DiffTorchTensor[_Tensor], *, out: None = None
+    ) -> kf.Tensor | _Tensor: ...
     @property
     def backward(self) -> _BoundParticleAtBackward: ...
     @property
@@ -312,16 +391,24 @@ class _ParticleLimit(kf.Function):
         self, speed: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
-    def __call__(self, speed: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
+    def __call__(self, speed: TorchValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
-        self, speed: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, speed: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, speed: TorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(self, encoder: kf.Encoder, /, speed: TensorValue, *, out: None = None) -> kf.Tensor: ...
     @overload
-    def append_to(self, encoder: kf.Encoder, /, speed: TensorValue, *, out: _Out) -> _Out: ...
+    def append_to(self, encoder: kf.Encoder, /, speed: TorchValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, speed: TorchTensor[_Tensor], *, out: None = None
+    ) -> kf.Tensor | _Tensor: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -346,8 +433,17 @@ class _ToolsClamp(kf.Function):
 
 make: _Make
 
-#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
-torch: kf.TorchFunctions
+@type_check_only
+class _TorchFunctions(kf.TorchFunctions):
+    """The functions as operators of PyTorch, which is imported when one is asked for."""
+
+    make: kf.torch.Operator[_Make]
+    Particle_move: kf.torch.Operator[_ParticleMove]
+    Particle_at: kf.torch.Operator[_ParticleAt]
+    Particle_limit: kf.torch.Operator[_ParticleLimit]
+    Tools_clamp: kf.torch.Operator[_ToolsClamp]
+
+torch: _TorchFunctions
 
 def load(device: kf.Device | None = None) -> None:
     """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""

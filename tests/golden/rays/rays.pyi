@@ -19,6 +19,10 @@ from kernelfunctions.typing import (
     ArrayRequest,
     BoolValue,
     ComponentsValue,
+    DiffOutValue,
+    DiffTensorValue,
+    DiffTorchTensor,
+    DiffTorchValue,
     DiffValue,
     DiffVectorValue,
     FieldValue,
@@ -26,28 +30,30 @@ from kernelfunctions.typing import (
     OutValue,
     Stream,
     StructValue,
-    TensorValue,
+    TorchTensor,
     VectorValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Never, TypeVar
 
 __all__ = ["Light", "Ray", "Scene", "advance", "advance_all", "raytrace"]
 
 _Out = TypeVar("_Out", bound=OutValue)
+_Tensor = TypeVar("_Tensor", bound=kf.Tensor | TorchTensor, default=Any)
+_Tensor_co = TypeVar("_Tensor_co", bound=kf.Tensor | TorchTensor, covariant=True, default=Any)
 
 @type_check_only
-class _RayLike(Protocol):
+class _RayLike(Protocol[_Tensor_co]):
     @property
-    def pos(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue: ...
+    def pos(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]: ...
     @property
-    def dir(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue: ...
+    def dir(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]: ...
 
 @type_check_only
-class _RayDict(TypedDict):
-    pos: FloatValue | ComponentsValue | VectorValue | FieldValue
-    dir: FloatValue | ComponentsValue | VectorValue | FieldValue
+class _RayDict(TypedDict, Generic[_Tensor_co]):
+    pos: FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]
+    dir: FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]
 
-_RayValue: TypeAlias = _RayLike | _RayDict | np.void
+_RayValue: TypeAlias = _RayLike[_Tensor] | _RayDict[_Tensor] | np.void
 
 _RayPos = TypeVar("_RayPos", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
 _RayDir = TypeVar("_RayDir", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
@@ -124,9 +130,9 @@ class _AdvanceResult(NamedTuple):
     ray: _RayReturned
 
 @type_check_only
-class _AdvanceAllResult(NamedTuple):
-    result: Ray[kf.Tensor, kf.Tensor]
-    ray: Ray[dict[str, Any], kf.Tensor]
+class _AdvanceAllResult(NamedTuple, Generic[_Tensor]):
+    result: Ray[_Tensor, _Tensor]
+    ray: Ray[dict[str, Any], _Tensor]
 
 @type_check_only
 class _RaytraceBackward(kf.Backward):
@@ -134,11 +140,7 @@ class _RaytraceBackward(kf.Backward):
 
     @overload
     def __call__(
-        self, ray: TensorValue, t: DiffValue, out: OutValue | None = None, *, stream: Stream | None = None
-    ) -> None: ...
-    @overload
-    def __call__(
-        self, ray: _RayValue, t: DiffValue, out: OutValue | None = None, *, stream: Stream | None = None
+        self, ray: _RayValue, t: DiffValue, out: DiffOutValue | None = None, *, stream: Stream | None = None
     ) -> None: ...
     @overload
     def __call__(
@@ -149,14 +151,23 @@ class _RaytraceBackward(kf.Backward):
         *,
         stream: Stream | None = None,
     ) -> None: ...
+    @overload
+    def __call__(
+        self,
+        ray: DiffTorchValue,
+        t: DiffValue,
+        out: DiffOutValue | None = None,
+        *,
+        stream: Stream | None = None,
+    ) -> None: ...
     call = __call__
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, ray: TensorValue, t: FloatValue, out: OutValue | None = None
+        self, encoder: kf.Encoder, /, ray: _RayValue, t: FloatValue, out: DiffOutValue | None = None
     ) -> None: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, ray: _RayValue, t: FloatValue, out: OutValue | None = None
+        self, encoder: kf.Encoder, /, ray: DiffTorchValue, t: FloatValue, out: DiffOutValue | None = None
     ) -> None: ...
 
 @type_check_only
@@ -170,20 +181,8 @@ class _Raytrace(kf.Function):
 
     @overload
     def __call__(
-        self, ray: TensorValue, t: DiffValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def __call__(
-        self, ray: TensorValue, t: DiffValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self, ray: TensorValue, t: DiffValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def __call__(
         self,
-        ray: kf.Differentiable[Any] | _RayValue,
+        ray: kf.Differentiable[Any] | _RayValue[Never],
         t: DiffValue,
         *,
         out: None = None,
@@ -207,19 +206,52 @@ class _Raytrace(kf.Function):
         out: ArrayRequest,
         stream: Stream | None = None,
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, ray: DiffTensorValue, t: DiffValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, ray: DiffTorchValue, t: DiffValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
+    @overload
+    def __call__(
+        self, ray: DiffTorchValue, t: DiffValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self,
+        ray: kf.Differentiable[Any] | _RayValue[_Tensor],
+        t: DiffValue,
+        *,
+        out: None = None,
+        stream: Stream | None = None,
+    ) -> _Tensor | npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, ray: DiffTorchTensor[_Tensor], t: DiffValue, *, out: None = None, stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, ray: TensorValue, t: DiffValue, *, out: None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def append_to(self, encoder: kf.Encoder, /, ray: TensorValue, t: DiffValue, *, out: _Out) -> _Out: ...
-    @overload
-    def append_to(
-        self, encoder: kf.Encoder, /, ray: _RayValue, t: DiffValue, *, out: None = None
+        self, encoder: kf.Encoder, /, ray: _RayValue[Never], t: DiffValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, ray: _RayValue, t: DiffValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, ray: DiffTensorValue, t: DiffValue, *, out: None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(self, encoder: kf.Encoder, /, ray: DiffTorchValue, t: DiffValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, ray: _RayValue[_Tensor], t: DiffValue, *, out: None = None
+    ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, ray: DiffTorchTensor[_Tensor], t: DiffValue, *, out: None = None
+    ) -> kf.Tensor | _Tensor: ...
     @property
     def backward(self) -> _RaytraceBackward: ...
     @property
@@ -269,7 +301,7 @@ class _AdvanceAllBackward(kf.Backward):
 
     def __call__(
         self,
-        scene: TensorValue,
+        scene: DiffTorchValue,
         ray: _RayValue,
         out: StructValue | None = None,
         *,
@@ -277,7 +309,7 @@ class _AdvanceAllBackward(kf.Backward):
     ) -> None: ...
     call = __call__
     def append_to(
-        self, encoder: kf.Encoder, /, scene: TensorValue, ray: _RayValue, out: StructValue | None = None
+        self, encoder: kf.Encoder, /, scene: DiffTorchValue, ray: _RayValue, out: StructValue | None = None
     ) -> None: ...
 
 @type_check_only
@@ -291,11 +323,23 @@ class _AdvanceAll(kf.Function):
     - result.dir: returned, float3 tensor [d0], differentiable
     """
 
+    @overload
     def __call__(
-        self, scene: TensorValue, ray: _RayValue, *, stream: Stream | None = None
-    ) -> _AdvanceAllResult: ...
+        self, scene: DiffTensorValue, ray: _RayValue[Never], *, stream: Stream | None = None
+    ) -> _AdvanceAllResult[kf.Tensor]: ...
+    @overload
+    def __call__(
+        self, scene: DiffTorchValue[_Tensor], ray: _RayValue[_Tensor], *, stream: Stream | None = None
+    ) -> _AdvanceAllResult[_Tensor]: ...
     call = __call__
-    def append_to(self, encoder: kf.Encoder, /, scene: TensorValue, ray: _RayValue) -> _AdvanceAllResult: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, scene: DiffTensorValue, ray: _RayValue[Never]
+    ) -> _AdvanceAllResult[kf.Tensor]: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, scene: DiffTorchValue[_Tensor], ray: _RayValue[_Tensor]
+    ) -> _AdvanceAllResult[kf.Tensor] | _AdvanceAllResult[_Tensor]: ...
     @property
     def backward(self) -> _AdvanceAllBackward: ...
     @property
@@ -307,8 +351,15 @@ raytrace: _Raytrace
 advance: _Advance
 advance_all: _AdvanceAll
 
-#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
-torch: kf.TorchFunctions
+@type_check_only
+class _TorchFunctions(kf.TorchFunctions):
+    """The functions as operators of PyTorch, which is imported when one is asked for."""
+
+    raytrace: kf.torch.Operator[_Raytrace]
+    advance: kf.torch.Operator[_Advance]
+    advance_all: kf.torch.Operator[_AdvanceAll]
+
+torch: _TorchFunctions
 
 def load(device: kf.Device | None = None) -> None:
     """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""

@@ -81,8 +81,13 @@ class _DistanceTo(kf.Function):
 
 distance_to: _DistanceTo
 
-#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
-torch: kf.TorchFunctions
+@type_check_only
+class _TorchFunctions(kf.TorchFunctions):
+    """The functions as operators of PyTorch, which is imported when one is asked for."""
+
+    distance_to: kf.torch.Operator[_DistanceTo]
+
+torch: _TorchFunctions
 
 def load(device: kf.Device | None = None) -> None:
     """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""

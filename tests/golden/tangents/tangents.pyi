@@ -25,27 +25,31 @@ from kernelfunctions.typing import (
     Stream,
     Tangents,
     TensorValue,
+    TorchTensor,
+    TorchValue,
     VectorValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Never, TypeVar
 
 __all__ = ["Ray", "polynomial", "raytrace", "split"]
 
 _Out = TypeVar("_Out", bound=OutValue)
+_Tensor = TypeVar("_Tensor", bound=kf.Tensor | TorchTensor, default=Any)
+_Tensor_co = TypeVar("_Tensor_co", bound=kf.Tensor | TorchTensor, covariant=True, default=Any)
 
 @type_check_only
-class _RayLike(Protocol):
+class _RayLike(Protocol[_Tensor_co]):
     @property
-    def pos(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue: ...
+    def pos(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]: ...
     @property
-    def dir(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue: ...
+    def dir(self) -> FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]: ...
 
 @type_check_only
-class _RayDict(TypedDict):
-    pos: FloatValue | ComponentsValue | VectorValue | FieldValue
-    dir: FloatValue | ComponentsValue | VectorValue | FieldValue
+class _RayDict(TypedDict, Generic[_Tensor_co]):
+    pos: FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]
+    dir: FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]
 
-_RayValue: TypeAlias = _RayLike | _RayDict | np.void
+_RayValue: TypeAlias = _RayLike[_Tensor] | _RayDict[_Tensor] | np.void
 
 _RayPos = TypeVar("_RayPos", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
 _RayDir = TypeVar("_RayDir", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
@@ -61,16 +65,16 @@ class Ray(kf.Struct, Generic[_RayPos, _RayDir]):
 _RayReturned: TypeAlias = Ray[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 @type_check_only
-class _SplitResult(NamedTuple):
-    result: kf.Tensor
-    whole: kf.Tensor
-    total: kf.Tensor
+class _SplitResult(NamedTuple, Generic[_Tensor]):
+    result: _Tensor
+    whole: _Tensor
+    total: _Tensor
 
 @type_check_only
-class _SplitResult_2(NamedTuple):
+class _SplitResult_2(NamedTuple, Generic[_Tensor]):
     result: None
-    whole: kf.Tensor
-    total: kf.Tensor
+    whole: _Tensor
+    total: _Tensor
 
 @type_check_only
 class _PolynomialJvp(kf.Jvp):
@@ -100,7 +104,7 @@ class _PolynomialJvp(kf.Jvp):
     def __call__(
         self,
         a: FloatValue,
-        x: TensorValue,
+        x: TorchValue,
         *,
         out: ArrayRequest,
         tangents: Tangents | None = None,
@@ -110,6 +114,26 @@ class _PolynomialJvp(kf.Jvp):
     def __call__(
         self, a: FloatValue, x: FloatValue, *, tangents: Tangents | None = None, stream: Stream | None = None
     ) -> tuple[float, float]: ...
+    @overload
+    def __call__(
+        self,
+        a: FloatValue,
+        x: TorchTensor[_Tensor],
+        *,
+        out: None = None,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Tensor, _Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        a: FloatValue,
+        x: TorchTensor[_Tensor],
+        *,
+        out: _Out,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Out, _Tensor]: ...
     call = __call__
     @overload
     def append_to(
@@ -133,6 +157,28 @@ class _PolynomialJvp(kf.Jvp):
         out: _Out,
         tangents: Tangents | None = None,
     ) -> tuple[_Out, kf.Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        a: FloatValue,
+        x: TorchTensor[_Tensor],
+        *,
+        out: None = None,
+        tangents: Tangents | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor] | tuple[_Tensor, _Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        a: FloatValue,
+        x: TorchTensor[_Tensor],
+        *,
+        out: _Out,
+        tangents: Tangents | None = None,
+    ) -> tuple[_Out, _Tensor]: ...
 
 @type_check_only
 class _Polynomial(kf.Function):
@@ -146,20 +192,28 @@ class _Polynomial(kf.Function):
         self, a: FloatValue, x: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
-    def __call__(self, a: FloatValue, x: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
+    def __call__(self, a: FloatValue, x: TorchValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
-        self, a: FloatValue, x: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, a: FloatValue, x: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(self, a: FloatValue, x: FloatValue, *, stream: Stream | None = None) -> float: ...
+    @overload
+    def __call__(
+        self, a: FloatValue, x: TorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, a: FloatValue, x: TensorValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
-    def append_to(self, encoder: kf.Encoder, /, a: FloatValue, x: TensorValue, *, out: _Out) -> _Out: ...
+    def append_to(self, encoder: kf.Encoder, /, a: FloatValue, x: TorchValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, a: FloatValue, x: TorchTensor[_Tensor], *, out: None = None
+    ) -> kf.Tensor | _Tensor: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -182,7 +236,7 @@ class _SplitJvp(kf.Jvp):
         out: OutValue | None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult_2]: ...
+    ) -> tuple[_SplitResult[kf.Tensor], _SplitResult_2[kf.Tensor]]: ...
     @overload
     def __call__(
         self,
@@ -194,7 +248,31 @@ class _SplitJvp(kf.Jvp):
         out: OutValue | None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult_2]: ...
+    ) -> tuple[_SplitResult[kf.Tensor], _SplitResult_2[kf.Tensor]]: ...
+    @overload
+    def __call__(
+        self,
+        x: TorchValue[_Tensor],
+        n: IntValue,
+        whole: OutValue | None,
+        total: TorchValue[_Tensor],
+        *,
+        out: OutValue | None = None,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_SplitResult[_Tensor], _SplitResult_2[_Tensor]]: ...
+    @overload
+    def __call__(
+        self,
+        x: TorchValue[_Tensor],
+        n: IntValue,
+        *,
+        whole: OutValue | None = None,
+        total: TorchValue[_Tensor],
+        out: OutValue | None = None,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_SplitResult[_Tensor], _SplitResult_2[_Tensor]]: ...
     call = __call__
     @overload
     def append_to(
@@ -208,7 +286,7 @@ class _SplitJvp(kf.Jvp):
         *,
         out: OutValue | None = None,
         tangents: Tangents | None = None,
-    ) -> tuple[_SplitResult, _SplitResult_2]: ...
+    ) -> tuple[_SplitResult[kf.Tensor], _SplitResult_2[kf.Tensor]]: ...
     @overload
     def append_to(
         self,
@@ -221,7 +299,33 @@ class _SplitJvp(kf.Jvp):
         total: TensorValue,
         out: OutValue | None = None,
         tangents: Tangents | None = None,
-    ) -> tuple[_SplitResult, _SplitResult_2]: ...
+    ) -> tuple[_SplitResult[kf.Tensor], _SplitResult_2[kf.Tensor]]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        x: TorchValue[_Tensor],
+        n: IntValue,
+        whole: OutValue | None,
+        total: TorchValue[_Tensor],
+        *,
+        out: OutValue | None = None,
+        tangents: Tangents | None = None,
+    ) -> tuple[_SplitResult[kf.Tensor], _SplitResult_2[kf.Tensor]] | tuple[_SplitResult[_Tensor], _SplitResult_2[_Tensor]]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        x: TorchValue[_Tensor],
+        n: IntValue,
+        *,
+        whole: OutValue | None = None,
+        total: TorchValue[_Tensor],
+        out: OutValue | None = None,
+        tangents: Tangents | None = None,
+    ) -> tuple[_SplitResult[kf.Tensor], _SplitResult_2[kf.Tensor]] | tuple[_SplitResult[_Tensor], _SplitResult_2[_Tensor]]: ...
 
 @type_check_only
 class _Split(kf.Function):
@@ -242,7 +346,7 @@ class _Split(kf.Function):
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _SplitResult: ...
+    ) -> _SplitResult[kf.Tensor]: ...
     @overload
     def __call__(
         self,
@@ -253,7 +357,29 @@ class _Split(kf.Function):
         total: TensorValue,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _SplitResult: ...
+    ) -> _SplitResult[kf.Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        x: TorchValue[_Tensor],
+        n: IntValue,
+        whole: OutValue | None,
+        total: TorchValue[_Tensor],
+        *,
+        out: OutValue | None = None,
+        stream: Stream | None = None,
+    ) -> _SplitResult[_Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        x: TorchValue[_Tensor],
+        n: IntValue,
+        *,
+        whole: OutValue | None = None,
+        total: TorchValue[_Tensor],
+        out: OutValue | None = None,
+        stream: Stream | None = None,
+    ) -> _SplitResult[_Tensor]: ...
     call = __call__
     @overload
     def append_to(
@@ -266,7 +392,7 @@ class _Split(kf.Function):
         total: TensorValue,
         *,
         out: OutValue | None = None,
-    ) -> _SplitResult: ...
+    ) -> _SplitResult[kf.Tensor]: ...
     @overload
     def append_to(
         self,
@@ -278,7 +404,31 @@ class _Split(kf.Function):
         whole: OutValue | None = None,
         total: TensorValue,
         out: OutValue | None = None,
-    ) -> _SplitResult: ...
+    ) -> _SplitResult[kf.Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        x: TorchValue[_Tensor],
+        n: IntValue,
+        whole: OutValue | None,
+        total: TorchValue[_Tensor],
+        *,
+        out: OutValue | None = None,
+    ) -> _SplitResult[kf.Tensor] | _SplitResult[_Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        x: TorchValue[_Tensor],
+        n: IntValue,
+        *,
+        whole: OutValue | None = None,
+        total: TorchValue[_Tensor],
+        out: OutValue | None = None,
+    ) -> _SplitResult[kf.Tensor] | _SplitResult[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -313,7 +463,7 @@ class _RaytraceJvp(kf.Jvp):
     @overload
     def __call__(
         self,
-        ray: TensorValue,
+        ray: TorchValue,
         t: FloatValue,
         *,
         out: ArrayRequest,
@@ -323,7 +473,7 @@ class _RaytraceJvp(kf.Jvp):
     @overload
     def __call__(
         self,
-        ray: _RayValue,
+        ray: _RayValue[Never],
         t: FloatValue,
         *,
         out: None = None,
@@ -333,7 +483,7 @@ class _RaytraceJvp(kf.Jvp):
     @overload
     def __call__(
         self,
-        ray: _RayValue,
+        ray: _RayValue[Never],
         t: FloatValue,
         *,
         out: _Out,
@@ -350,6 +500,46 @@ class _RaytraceJvp(kf.Jvp):
         tangents: Tangents | None = None,
         stream: Stream | None = None,
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
+    @overload
+    def __call__(
+        self,
+        ray: TorchTensor[_Tensor],
+        t: FloatValue,
+        *,
+        out: None = None,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Tensor, _Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        ray: TorchTensor[_Tensor],
+        t: FloatValue,
+        *,
+        out: _Out,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Out, _Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        ray: _RayValue[_Tensor],
+        t: FloatValue,
+        *,
+        out: None = None,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Tensor, _Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        ray: _RayValue[_Tensor],
+        t: FloatValue,
+        *,
+        out: _Out,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Out, _Tensor]: ...
     call = __call__
     @overload
     def append_to(
@@ -378,7 +568,7 @@ class _RaytraceJvp(kf.Jvp):
         self,
         encoder: kf.Encoder,
         /,
-        ray: _RayValue,
+        ray: _RayValue[Never],
         t: FloatValue,
         *,
         out: None = None,
@@ -389,12 +579,56 @@ class _RaytraceJvp(kf.Jvp):
         self,
         encoder: kf.Encoder,
         /,
-        ray: _RayValue,
+        ray: _RayValue[Never],
         t: FloatValue,
         *,
         out: _Out,
         tangents: Tangents | None = None,
     ) -> tuple[_Out, kf.Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        ray: TorchTensor[_Tensor],
+        t: FloatValue,
+        *,
+        out: None = None,
+        tangents: Tangents | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor] | tuple[_Tensor, _Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        ray: TorchTensor[_Tensor],
+        t: FloatValue,
+        *,
+        out: _Out,
+        tangents: Tangents | None = None,
+    ) -> tuple[_Out, _Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        ray: _RayValue[_Tensor],
+        t: FloatValue,
+        *,
+        out: None = None,
+        tangents: Tangents | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor] | tuple[_Tensor, _Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        ray: _RayValue[_Tensor],
+        t: FloatValue,
+        *,
+        out: _Out,
+        tangents: Tangents | None = None,
+    ) -> tuple[_Out, _Tensor]: ...
 
 @type_check_only
 class _Raytrace(kf.Function):
@@ -411,15 +645,15 @@ class _Raytrace(kf.Function):
     ) -> kf.Tensor: ...
     @overload
     def __call__(
-        self, ray: TensorValue, t: FloatValue, *, out: _Out, stream: Stream | None = None
+        self, ray: TorchValue, t: FloatValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def __call__(
-        self, ray: TensorValue, t: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, ray: TorchValue, t: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
-        self, ray: _RayValue, t: FloatValue, *, out: None = None, stream: Stream | None = None
+        self, ray: _RayValue[Never], t: FloatValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
     def __call__(self, ray: _RayValue, t: FloatValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
@@ -427,19 +661,35 @@ class _Raytrace(kf.Function):
     def __call__(
         self, ray: _RayValue, t: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, ray: TorchTensor[_Tensor], t: FloatValue, *, out: None = None, stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
+        self, ray: _RayValue[_Tensor], t: FloatValue, *, out: None = None, stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, ray: TensorValue, t: FloatValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
-    def append_to(self, encoder: kf.Encoder, /, ray: TensorValue, t: FloatValue, *, out: _Out) -> _Out: ...
+    def append_to(self, encoder: kf.Encoder, /, ray: TorchValue, t: FloatValue, *, out: _Out) -> _Out: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, ray: _RayValue, t: FloatValue, *, out: None = None
+        self, encoder: kf.Encoder, /, ray: _RayValue[Never], t: FloatValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, ray: _RayValue, t: FloatValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, ray: TorchTensor[_Tensor], t: FloatValue, *, out: None = None
+    ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, ray: _RayValue[_Tensor], t: FloatValue, *, out: None = None
+    ) -> kf.Tensor | _Tensor: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -451,8 +701,15 @@ polynomial: _Polynomial
 split: _Split
 raytrace: _Raytrace
 
-#: The functions as operators of PyTorch, which is imported when one is asked for: torch.f, torch.register().
-torch: kf.TorchFunctions
+@type_check_only
+class _TorchFunctions(kf.TorchFunctions):
+    """The functions as operators of PyTorch, which is imported when one is asked for."""
+
+    polynomial: kf.torch.Operator[_Polynomial]
+    split: kf.torch.Operator[_Split]
+    raytrace: kf.torch.Operator[_Raytrace]
+
+torch: _TorchFunctions
 
 def load(device: kf.Device | None = None) -> None:
     """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""

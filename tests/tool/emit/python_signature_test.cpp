@@ -28,8 +28,26 @@ TEST(PythonSignature, SpellsTypes) {
     EXPECT_EQ(python_spelling(floats), "FloatValue");
     EXPECT_EQ(python_spelling(floats | python_differentiable), "DiffValue");
     EXPECT_EQ(python_spelling(vectors | python_differentiable), "DiffVectorValue");
-    EXPECT_EQ(python_spelling(floats | tensors), "FloatValue | TensorValue");
-    EXPECT_EQ(python_spelling(python_tensor), "kf.Tensor");
+    EXPECT_EQ(python_spelling(floats | tensors), "FloatValue | TorchValue[_Tensor]");
+    EXPECT_EQ(python_spelling(python_tensor), "kf.Tensor | TorchTensor[_Tensor]");
+    EXPECT_EQ(python_spelling(tensors | python_diff_tensor), "DiffTorchValue[_Tensor]");
+}
+
+TEST(PythonSignature, SpellsFormsOfPyTorch) {
+    EXPECT_EQ(taken_in_form("DiffTorchValue[_Tensor] | _RayValue[_Tensor]", TorchForm::none),
+              "DiffTensorValue | _RayValue[Never]");
+    EXPECT_EQ(taken_in_form("kf.Tensor | TorchTensor[_Tensor]", TorchForm::none), "kf.Tensor");
+    EXPECT_EQ(taken_in_form("kf.Tensor | TorchTensor[_Tensor]", TorchForm::any), "kf.Tensor | TorchTensor");
+    EXPECT_EQ(returned_in_form("_TensorsResult[_Tensor] | _Tensor", TorchForm::none),
+              "_TensorsResult[kf.Tensor] | kf.Tensor");
+    EXPECT_FALSE(returns_tensor("_TensorsResult"));
+}
+
+TEST(PythonSignature, LeavesOutWhatAWiderOneSays) {
+    const auto separated =
+        separate_overloads({signature({ints}, "float", 0), signature({floats}, "float", 1)});
+    ASSERT_EQ(separated.size(), 1U);
+    EXPECT_EQ(separated[0].parameters[0].types, floats);
 }
 
 TEST(PythonSignature, LeavesDistinctOverloadsAlone) {

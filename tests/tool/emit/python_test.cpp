@@ -44,8 +44,10 @@ TEST(Python, MakesOneOverloadOfTensorsOfAnyRank) {
     EXPECT_THAT(stub,
                 HasSubstr("def __call__(self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, " +
                           stream + ") -> float:"));
-    EXPECT_THAT(stub, HasSubstr("x: TensorValue, *, out: None = None, " + stream + ") -> kf.Tensor:"));
-    EXPECT_THAT(stub, HasSubstr("x: TensorValue, *, out: _Out, " + stream + ") -> _Out: ..."));
+    EXPECT_THAT(stub, HasSubstr("x: DiffTensorValue, *, out: None = None, " + stream + ") -> kf.Tensor:"));
+    EXPECT_THAT(stub,
+                HasSubstr("x: DiffTorchTensor[_Tensor], *, out: None = None, " + stream + ") -> _Tensor:"));
+    EXPECT_THAT(stub, HasSubstr("x: DiffTorchValue, *, out: _Out, " + stream + ") -> _Out: ..."));
 }
 
 TEST(Python, SaysWhetherThereIsABackwardPass) {
@@ -56,8 +58,8 @@ TEST(Python, SaysWhetherThereIsABackwardPass) {
 
 TEST(Python, NamesTuplesOfResults) {
     EXPECT_THAT(modules_of(testing::everything()).stub,
-                HasSubstr("class _SplitResult(NamedTuple):\n    result: kf.Tensor\n    whole: kf.Tensor\n    "
-                          "total: kf.Tensor\n"));
+                HasSubstr("class _SplitResult(NamedTuple, Generic[_Tensor]):\n    result: _Tensor\n"
+                          "    whole: _Tensor\n    total: _Tensor\n"));
 }
 
 TEST(Python, RenamesKeywordsAndReservedNames) {

@@ -2,6 +2,9 @@
 #include "emit/kinds/tensor.h"
 
 #include "emit/element.h"
+#include "emit/kinds/value.h"
+#include "plan/structs.h"
+#include "plan/types.h"
 
 namespace kf::gen {
 
@@ -42,7 +45,12 @@ std::string cpp_passed_type(const Tensor&, const PlannedArgument& item, const Cp
     return structs.tensor_type(item);
 }
 
-PythonTypes python_types(const Tensor&, const PlannedArgument&, bool) { return python_tensor_types; }
+PythonTypes python_types(const Tensor&, const PlannedArgument& item, bool) {
+    const bool number =
+        item.host.call_rank == 0 && item.host.element.extents.empty() && !holds_structs(item.type);
+    const PythonTypes numbers = number ? value_types(item.host.element, false, false) : PythonTypes(0);
+    return static_cast<PythonTypes>(python_tensor_types | numbers);
+}
 
 std::string described(const Tensor& tensor, const PlannedArgument& item) {
     return role_text(item.host.role) + ", " + tensor_text(item, tensor.contiguous_only);

@@ -33,7 +33,8 @@ def module(
     """
     held = dict(parameters or {})
     if isinstance(function, BoundFunction):
-        function = function.torch()
+        made: Any = function.torch()  # to users the type is the stub's
+        function = made
     if isinstance(function, Operator):
         if function.before:
             if any(name.split(".")[0] == "this" for name in held):
