@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import torch
+from torch._library.autograd import Info, make_autograd_impl
 from torch.library import Library
 
 from kernelfunctions import _kf
@@ -106,9 +107,14 @@ class CallOperator:
 
     def _register(self) -> None:
         made = len(self.signature.made)
-        self.op = self._operator(self.base, self.overload, False, made, self._forward, self._forward_fake)
+        #: What the device's keys have of the operator that autograd follows.
+        self.kernel: Callable[..., Any] = self._forward
+        if self.plan.is_quick and self.signature.is_direct and not self.signature.has_shape:
+            self.kernel = self._forward_straight
+        self.op = self._operator(self.base, self.overload, False, made, self.kernel, self._forward_fake)
         self.functional = self.op
         if self.is_mutating:
+            self.kernel = self._functional
             self.functional = self._operator(
                 f"{self.base}_functional",
                 self.overload,
@@ -212,6 +218,9 @@ class CallOperator:
     def _forward(self, *given: Any) -> Any:
         made = self._run(given, in_place=True)[len(self.plan.mutated) :]
         return _results(made)
+
+    def _forward_straight(self, *given: Any) -> Any:
+        return self.plan.function(*given)
 
     def _functional(self, *given: Any) -> Any:
         return _results(self._run(given, in_place=False))
@@ -326,10 +335,12 @@ class CallOperator:
         is_known = qualified in _defined
         op = self._implement(base, self.overload, schema, kernel, fake, ())
         if not is_known:
-            torch.library.register_autograd(
-                qualified, lambda _ctx, *_flows: refuse_second(self.plan), lib=_libraries[self.module]
-            )
+            followed = make_autograd_impl(op, Info(lambda _ctx, *_flows: refuse_second(self.plan), None))
+            self._follow(name, kernel, followed)
         return op
+
+    def _follow(self, name: str, kernel: Callable[..., Any], followed: Callable[..., Any]) -> None:
+        _libraries[self.module].impl(name, _unfollowed(kernel, followed), "Autograd", with_keyset=True)
 
     def _parted(
         self, given: Sequence[Any], symbolic: bool
@@ -386,7 +397,9 @@ class CallOperator:
             return tuple(found)
 
         library = _libraries[self.module]
-        torch.library.register_autograd(name, backward, setup_context=setup, lib=library)
+        self._follow(
+            name.partition("::")[2], self.kernel, make_autograd_impl(self.functional, Info(backward, setup))
+        )
         torch.library.register_vmap(
             name,
             lambda info, in_dims, *given: batched_operator(self.functional, info, in_dims, given),
@@ -413,6 +426,29 @@ def _output_names(call: Call, made: Sequence[Leaf], taken: set[str]) -> list[str
         taken.add(name)
         names.append(name)
     return names
+
+
+#: Backends whose kernels are ours.
+_BACKENDS = (torch._C.DispatchKey.CPU, torch._C.DispatchKey.CUDA)
+
+
+def _unfollowed(kernel: Callable[..., Any], followed: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns autograd's kernel: that of the device, where it follows nothing and nothing else looks on.
+
+    Compiled code calls operators so; another way through the dispatcher takes a third of a short call's time.
+    """
+    after = torch._C._after_autograd_keyset
+    is_grad_enabled = torch.is_grad_enabled
+    any_requires_grad = torch._C._any_requires_grad
+
+    def chosen(keyset: Any, *given: Any) -> Any:
+        if (keyset & after).highestPriorityTypeId() in _BACKENDS and not (
+            is_grad_enabled() and any_requires_grad(*given)
+        ):
+            return kernel(*given)
+        return followed(keyset, *given)
+
+    return chosen
 
 
 def _bumping(op: Any, mutated: Sequence[int], names: Sequence[str] = ()) -> Callable[..., Any]:
