@@ -42,7 +42,7 @@ class TorchFunctions:
             register(self._module)
             self._is_registered = True
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> "Operator":
         if name.startswith("__"):
             raise AttributeError(name)
         # What follows is traced by torch.compile where it meets an operator first.
@@ -51,7 +51,8 @@ class TorchFunctions:
         if is_compiling():
             from kernelfunctions.torch._traced import traced_call  # noqa: PLC0415
 
-            return partial(_traced, traced_call, _key_of(self._number, name))
+            traced: Any = partial(_traced, traced_call, _key_of(self._number, name))
+            return traced  # type: ignore[no-any-return]
         made = self.__dict__[name] = self._find(name)
         return made
 

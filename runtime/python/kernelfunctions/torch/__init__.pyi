@@ -26,6 +26,9 @@ class Operator(Generic[_Called]):
         """Takes what the function takes."""
     @property
     def function(self) -> Function: ...
+    @property
+    def key(self) -> str:
+        """What names it in traced code."""
     def bound(self, this: Any) -> Operator:
         """A method's operator for one object."""
 
