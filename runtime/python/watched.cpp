@@ -1,6 +1,8 @@
 // Calls that PyTorch watches.
 #include "python/watched.h"
 
+#include <array>
+
 #include "core/items.h"
 #include "core/pass_rules.h"
 #include "python/errors.h"
@@ -93,7 +95,11 @@ py::object call_watched(const py::object& object, const Function& function, Pass
     py::dict named;
     for (std::size_t k = 0; k < arguments.keywords.size(); ++k)
         named[py::handle(arguments.keywords.name(k))] = py::handle(arguments.keywords.values[k]);
-    return watched_hook()(object, positional, named);
+    const py::object hook = watched_hook();
+    const std::array<PyObject*, 3> given{object.ptr(), positional.ptr(), named.ptr()};
+    PyObject* const result = PyObject_Vectorcall(hook.ptr(), given.data(), given.size(), nullptr);
+    if (result == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
 }
 
 }  // namespace kf::python

@@ -25,17 +25,18 @@ class FlatCall(WatchedCall):
     @staticmethod
     def forward(ctx: Any, plan: Plan, *values: Any) -> torch.Tensor:  # type: ignore[override]
         output = plan.function(*values)
-        tensors = plan.tensors
-        if len(tensors) == len(values):
-            ctx.save_for_backward(*values)
+        # What save_for_backward() and set_materialize_grads() set, without a call of Python's for each.
+        if plan.takes_tensors:
+            ctx.to_save = values
         else:
-            ctx.save_for_backward(*[values[i] for i in tensors])
+            tensors = plan.tensors
+            ctx.to_save = tuple([values[i] for i in tensors])
             ctx.constants = constants = list(values)
             for i in tensors:
                 constants[i] = None
         ctx.plan = plan
-        ctx.set_materialize_grads(False)
-        if not plan.outputs[0].differentiable:
+        ctx.materialize_grads = False
+        if not plan.carries_flow:
             ctx.mark_non_differentiable(output)
         return output
 
@@ -43,7 +44,7 @@ class FlatCall(WatchedCall):
     def backward(ctx: Any, flow: Any) -> Any:
         plan: Plan = ctx.plan
         saved = ctx.saved_tensors
-        kept: tuple[Any, ...] = saved if len(saved) == len(plan.inputs) else _values(ctx, plan, saved)
+        kept: tuple[Any, ...] = saved if plan.takes_tensors else _values(ctx, plan, saved)
         needs = ctx.needs_input_grad
         if plan.backward is None:
             plan.refuse_backward()

@@ -138,6 +138,9 @@ class Plan:
             for leaf in call.leaves[parameter.leaf : parameter.leaf + parameter.leaves]
             if leaf.role == "inout" and leaf.passing == "value"
         )
+        #: Whether all that goes in is tensors, and whether gradients flow into the first output.
+        self.takes_tensors = len(self.tensors) == len(self.inputs)
+        self.carries_flow = bool(self.outputs) and self.outputs[0].differentiable
         self.is_flat = all(parameter.form != "fields" for parameter in call.parameters)
         self.leading = 0
         while self.leading < len(call.parameters) and call.parameters[self.leading].role in ("in", "inout"):

@@ -30,6 +30,7 @@ _Tensor = torch.Tensor
 _autocast_is_on = torch._C._is_any_autocast_enabled
 _functorch_is_active = torch._C._are_functorch_transforms_active
 _dispatch_modes = torch._C._len_torch_dispatch_stack
+_forward_mode = torch.autograd.forward_ad
 
 
 #: What functions share that are described alike: one of them, its description, and plans.
@@ -226,7 +227,13 @@ def watched_call(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str
         state: State = function.__dict__["_torch_state"]
     except KeyError:
         state = state_of(function)
-    if not (kwargs or _autocast_is_on() or _functorch_is_active() or _dispatch_modes() or _is_forward_mode()):
+    if not (
+        kwargs
+        or _autocast_is_on()
+        or _functorch_is_active()
+        or _dispatch_modes()
+        or _forward_mode._current_level >= 0
+    ):
         quick = state.quick.get(_flat_key(args))
         if quick is not None:
             apply, plan = quick
@@ -235,7 +242,7 @@ def watched_call(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _is_forward_mode() -> bool:
-    return bool(torch.autograd.forward_ad._current_level >= 0)
+    return bool(_forward_mode._current_level >= 0)
 
 
 def _flat_key(args: tuple[Any, ...]) -> tuple[Any, ...]:
