@@ -111,7 +111,9 @@ public:
     /// The host's memory, for kernels to read and write where it lies: for one call that waits until it is
     /// idle again. Bytes around it may be of anybody's. Null where the driver can't, of no bytes too, and of
     /// memory that nobody may write to perhaps: it has to be copied then.
-    virtual std::shared_ptr<Allocation> import_host([[maybe_unused]] HostMemory memory) { return nullptr; }
+    virtual std::shared_ptr<Allocation> import_host([[maybe_unused]] const HostMemory& memory) {
+        return nullptr;
+    }
     /// Flushes, and waits until no command uses it.
     virtual void wait_until_idle([[maybe_unused]] const std::shared_ptr<Allocation>& allocation) { wait(); }
     /// Takes a device's word for it that this kernel can run; throws with the kernel's and the missing

@@ -175,9 +175,9 @@ std::shared_ptr<driver::Allocation> VulkanDevice::allocate_mapped(std::uint64_t 
     return mapped_->take(size);
 }
 
-std::shared_ptr<driver::Allocation> VulkanDevice::import_host(driver::HostMemory memory) {
+std::shared_ptr<driver::Allocation> VulkanDevice::import_host(const driver::HostMemory& memory) {
     check_usable();
-    return info_.least_import == ~std::uint64_t{0} ? nullptr : memory_->import_host(std::move(memory));
+    return info_.least_import == ~std::uint64_t{0} ? nullptr : memory_->import_host(memory);
 }
 
 std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {

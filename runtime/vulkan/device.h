@@ -35,7 +35,7 @@ public:
     std::shared_ptr<driver::Allocation> wrap(driver::ForeignMemory memory) override {
         return memory_->wrap(std::move(memory));
     }
-    std::shared_ptr<driver::Allocation> import_host(driver::HostMemory memory) override;
+    std::shared_ptr<driver::Allocation> import_host(const driver::HostMemory& memory) override;
     void wait_until_idle(const std::shared_ptr<driver::Allocation>& allocation) override;
     std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override;
     void dispatch(const driver::Dispatch& dispatch) override;

@@ -91,14 +91,14 @@ std::shared_ptr<VulkanAllocation> Memory::wrap(driver::ForeignMemory memory) {
     allocation->home = context_.get();
     allocation->memory_ = shared_from_this();
     allocation->is_wrapped = true;
-    allocation->owner_ = std::move(memory.owner);
+    allocation->owner_ = memory.owner;
     allocation->hazard_key_ = buffer;
     allocation->buffer_ = buffer;
     allocation->offset_ = memory.offset;
     return allocation;
 }
 
-std::shared_ptr<VulkanAllocation> Memory::import_host(driver::HostMemory memory) {
+std::shared_ptr<VulkanAllocation> Memory::import_host(const driver::HostMemory& memory) {
     const std::uint64_t page = context_->physical.limits.host_import_alignment;
     const auto first = reinterpret_cast<std::uintptr_t>(memory.bytes);
     const std::uintptr_t begin = first / page * page;
@@ -112,7 +112,7 @@ std::shared_ptr<VulkanAllocation> Memory::import_host(driver::HostMemory memory)
     }
     std::shared_ptr<VulkanAllocation> allocation = take_over(imported, first - begin, memory.size);
     allocation->host = memory.bytes;
-    allocation->owner_ = std::move(memory.owner);
+    allocation->owner_ = memory.owner;
     return allocation;
 }
 

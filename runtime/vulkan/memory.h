@@ -70,7 +70,7 @@ public:
 
     std::shared_ptr<VulkanAllocation> wrap(driver::ForeignMemory memory);
     /// See driver::Device.
-    std::shared_ptr<VulkanAllocation> import_host(driver::HostMemory memory);
+    std::shared_ptr<VulkanAllocation> import_host(const driver::HostMemory& memory);
     /// See vulkan/sharing.h.
     std::shared_ptr<VulkanAllocation> import_file(int file, std::uint64_t size);
     std::shared_ptr<VulkanAllocation> make_exportable(std::uint64_t size);

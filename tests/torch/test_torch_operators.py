@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+import kernelfunctions as kf
 import pytest
 import torch
 from loader import Loader
@@ -509,3 +510,13 @@ def test_operators_that_are_first_named_in_traced_code(generated: Loader, torch_
         for x in (torch.rand(3, device=torch_device), torch.rand(3, device=torch_device)):
             torch.testing.assert_close(run(x), 2 * expected(2, 8, -1, x))
             assert functions.polynomial is functions.polynomial
+
+
+def test_a_parameter_beside_tensors_that_are_not_torchs(gradients: ModuleType) -> None:
+    a = torch.nn.Parameter(torch.tensor(2.0))
+    x = torch.tensor([1.0, 2.0, 3.0])
+    y = gradients.polynomial(a, 8, -1, kf.Tensor.from_dlpack(x))
+    assert torch.equal(y.detach(), expected(2, 8, -1, x))
+    y.sum().backward()
+    assert a.grad is not None
+    assert a.grad.item() == 14

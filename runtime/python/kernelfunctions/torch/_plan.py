@@ -276,10 +276,13 @@ class Plan:
             item = raw if len(self.call.returned) == 1 else raw[output.returned]
             for step in output.path:
                 item = _step(item, step)
-            if not isinstance(item, torch.Tensor):
+            if isinstance(item, _kf.Tensor):
+                # Of a call whose only torch tensors were numbers.
+                item = torch.from_dlpack(item)
+            elif not isinstance(item, torch.Tensor):
                 # A number, which autograd follows as a tensor.
-                device = next((values[i].device for i in self.tensors), None)
-                item = torch.tensor(item, dtype=output.leaf.dtype, device=device)
+                given = (one.device for one in values if isinstance(one, torch.Tensor))
+                item = torch.tensor(item, dtype=output.leaf.dtype, device=next(given, None))
             outputs.append(item)
         return tuple(outputs)
 
