@@ -169,7 +169,7 @@ Crossing::~Crossing() {
     try {
         end(false);
     } catch (...) {  // a destructor has nobody to tell; the memory stays taken
-        for (Copied& one : copied_) (void)one.piece.release();
+        for (Copied& one : copied_) [[maybe_unused]] auto* const kept = one.piece.release();
     }
 }
 

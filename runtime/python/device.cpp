@@ -187,7 +187,7 @@ ContextPtr cuda_context(int ordinal) {
 
 ContextPtr host_context() {
     constexpr int host = -1;
-    const ContextPtr usual = default_context();
+    ContextPtr usual = default_context();
     if (usual->device().info().backend == "vulkan") return usual;
     if (const auto found = other_slots().find(host); found != other_slots().end()) return found->second;
     std::vector<DeviceInfo> all;

@@ -91,7 +91,7 @@ std::shared_ptr<VulkanAllocation> Memory::wrap(driver::ForeignMemory memory) {
     allocation->home = context_.get();
     allocation->memory_ = shared_from_this();
     allocation->is_wrapped = true;
-    allocation->owner_ = memory.owner;
+    allocation->owner_ = std::move(memory.owner);
     allocation->hazard_key_ = buffer;
     allocation->buffer_ = buffer;
     allocation->offset_ = memory.offset;

@@ -14,7 +14,7 @@ POISON = -7.0
 @pytest.fixture(scope="module", autouse=True)
 def cuda(torch_device: str) -> None:
     if not torch_device.startswith("cuda"):
-        pytest.skip("needs CUDA")
+        pytest.skip("needs a GPU with CUDA")
 
 
 @pytest.fixture(scope="module")

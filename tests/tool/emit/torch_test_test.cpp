@@ -37,9 +37,9 @@ class TestPolynomial_1(testing.Operator, testing.Gradients):
 
     function = polynomial.polynomial
     arguments = {
-        "a": testing.value("float32"),
-        "b": testing.value("float32"),
-        "c": testing.value("float32"),
+        "a": testing.value("float32", gradient=True),
+        "b": testing.value("float32", gradient=True),
+        "c": testing.value("float32", gradient=True),
         "x": testing.tensor("float32", "i", gradient=True),
     }
     results = {
