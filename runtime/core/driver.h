@@ -157,8 +157,8 @@ public:
     /// share memory and kernels, and memory used on several streams stays in the order of the calls. Null
     /// where the backend has no streams.
     virtual std::shared_ptr<Device> on_stream([[maybe_unused]] void* stream) { return nullptr; }
-    /// Whether this is what on_stream() returned for `stream`, which may be another one by now: of the same
-    /// handle.
+    /// Tells whether this is what on_stream() returned for `stream`, which may be another one of the same
+    /// handle by now.
     [[nodiscard]] virtual bool is_on_stream([[maybe_unused]] void* stream) const { return false; }
 };
 

@@ -11,22 +11,6 @@
 namespace kf::detail {
 namespace {
 
-/// Bytes from the first element to the lowest one, and from there to the end of the highest one.
-struct Reach {
-    std::uint64_t before = 0;
-    std::uint64_t size = 0;
-};
-
-Reach reach_of(const HostArray& array) {
-    Reach reach{0, array.element.size()};
-    for (std::size_t i = 0; i < array.shape.size(); ++i) {
-        const std::int64_t far = (array.shape[i] - 1) * array.strides[i];
-        reach.size += static_cast<std::uint64_t>(far < 0 ? -far : far);
-        if (far < 0) reach.before += static_cast<std::uint64_t>(-far);
-    }
-    return reach;
-}
-
 /// The strides in elements; nothing where kernels couldn't go by them.
 std::optional<Dims> strides_of(const HostArray& array) {
     const auto element = static_cast<std::int64_t>(array.element.size());
@@ -57,7 +41,8 @@ AnyTensor import_host(const Device& device, HostArray array, HostUse use) {
     }
     const std::optional<Dims> strides = strides_of(array);
     if (!strides) return {};
-    const Reach reach = reach_of(array);
+    const Reach reach =
+        *reach_of(array.shape, array.strides, 1, static_cast<std::int64_t>(array.element.size()));
     // Across a bus elements apart cost as much as all between them, and what is read again is sent again.
     const bool is_local = info.is_cpu;
     if (reach.size < info.least_import ||

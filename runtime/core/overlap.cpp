@@ -112,11 +112,27 @@ bool may_repeat(const Dims& extents, const Dims& strides) {
     return false;
 }
 
+std::optional<Reach> reach_of(const Dims& extents, const Dims& strides, std::int64_t unit,
+                              std::int64_t size) {
+    std::int64_t lowest = 0;
+    std::int64_t highest = size;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        std::int64_t far = 0;
+        if (__builtin_mul_overflow(extents[i] - 1, strides[i], &far) ||
+            __builtin_mul_overflow(far, unit, &far)) {
+            return std::nullopt;
+        }
+        std::int64_t& end = far < 0 ? lowest : highest;
+        if (__builtin_add_overflow(end, far, &end)) {
+            return std::nullopt;
+        }
+    }
+    const std::uint64_t before = 0 - static_cast<std::uint64_t>(lowest);
+    return Reach{before, before + static_cast<std::uint64_t>(highest)};
+}
+
 bool may_overlap(const Footprint& a, const Footprint& b) {
-    const auto is_empty = [](const Footprint& footprint) {
-        return std::find(footprint.extents.begin(), footprint.extents.end(), 0) != footprint.extents.end();
-    };
-    if (is_empty(a) || is_empty(b)) {
+    if (is_empty(a.extents) || is_empty(b.extents)) {
         return false;
     }
     Terms terms;

@@ -45,16 +45,9 @@ struct ByteRange {
 };
 
 ByteRange byte_range_of(const TensorState& state) {
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-    for (std::size_t i = 0; i < state.shape.size(); ++i) {
-        const std::int64_t reach = (state.shape[i] - 1) * state.strides[i];
-        (reach < 0 ? low : high) += reach;
-    }
     const auto element = static_cast<std::int64_t>(state.element.size());
-    return {state.offset - static_cast<std::uint64_t>(-low * element),
-            static_cast<std::uint64_t>((high - low + 1) * element),
-            static_cast<std::uint64_t>(-low * element)};
+    const detail::Reach reach = *detail::reach_of(state.shape, state.strides, element, element);
+    return {state.offset - reach.before, reach.size, reach.before};
 }
 
 /// Calls `visit(byte offset from the first element)` for each element in row-major order.

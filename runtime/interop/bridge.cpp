@@ -21,31 +21,6 @@ namespace {
 constexpr std::uint64_t place_step = 256;  ///< bytes: where in it an array lies is as in CUDA's memory
 constexpr std::uint64_t least_piece = 64ULL << 10;  ///< bytes
 
-/// The bytes that an array's elements lie in.
-struct Reach {
-    std::uint64_t begin = 0;
-    std::uint64_t before = 0;  ///< the first element, bytes from there
-    std::uint64_t size = 0;
-    bool has_gaps = false;
-};
-
-Reach reach_of(const CudaArray& array) {
-    const auto element = static_cast<std::int64_t>(array.element.size());
-    Reach reach;
-    std::int64_t far = 0;
-    std::int64_t count = 1;
-    for (std::size_t i = 0; i < array.shape.size(); ++i) {
-        const std::int64_t step = (array.shape[i] - 1) * array.strides[i] * element;
-        count *= array.shape[i];
-        far += std::max<std::int64_t>(step, 0);
-        reach.before += static_cast<std::uint64_t>(std::max<std::int64_t>(-step, 0));
-    }
-    reach.begin = array.first - reach.before;
-    reach.size = reach.before + static_cast<std::uint64_t>(far + element);
-    reach.has_gaps = reach.size != static_cast<std::uint64_t>(count * element);
-    return reach;
-}
-
 AnyTensor tensor_over(const Device& device, std::shared_ptr<driver::Allocation> memory, std::uint64_t offset,
                       const CudaArray& array) {
     detail::TensorState state;
@@ -177,8 +152,10 @@ AnyTensor Crossing::lend(const CudaArray& array) {
     const Device& device = bridge_->device_;
     if (detail::is_empty(array.shape)) return AnyTensor::empty(device, array.element, array.shape);
     driver::Device& driver = device.state()->driver();
-    const Reach reach = reach_of(array);
-    if (const auto block = cuda::find_exportable(reach.begin, reach.size)) {
+    const auto element = static_cast<std::int64_t>(array.element.size());
+    const detail::Reach reach = *detail::reach_of(array.shape, array.strides, element, element);
+    const std::uint64_t begin = array.first - reach.before;
+    if (const auto block = cuda::find_exportable(begin, reach.size)) {
         const auto import = [&](int file) {
             auto memory = vulkan::import_memory(driver, file, block->size);
             if (memory == nullptr) close(file);
@@ -186,26 +163,27 @@ AnyTensor Crossing::lend(const CudaArray& array) {
         };
         if (const auto whole = block->seen_by(*bridge_->peer_, bridge_.get(), import)) {
             if (has_begun_) bridge_->enter(stream_);
-            return tensor_over(device,
-                               vulkan::part_of(driver, whole, reach.begin - block->address, reach.size),
+            return tensor_over(device, vulkan::part_of(driver, whole, begin - block->address, reach.size),
                                reach.before, array);
         }
     }
-    if (array.is_written && reach.has_gaps) {
+    const bool has_gaps =
+        reach.size != static_cast<std::uint64_t>(detail::checked_product(array.shape, "tensor") * element);
+    if (array.is_written && has_gaps) {
         throw ArgumentError(
             ErrorCode::layout_mismatch,
             "it is written, and its elements lie apart: what Vulkan's kernels write to CUDA's "
             "memory must be contiguous, or be of an allocator whose memory is shared");
     }
     Copied copied;
-    copied.target = reach.begin;
-    copied.offset = reach.begin % place_step;
+    copied.target = begin;
+    copied.offset = begin % place_step;
     copied.size = reach.size;
     copied.is_written = array.is_written;
     copied.piece = bridge_->take(copied.offset + copied.size);
     copied.piece->last_use.hold(stream_);
     const std::uint64_t place = copied.piece->imported.address() + copied.offset;
-    if (array.is_read) bridge_->peer_->copy(place, reach.begin, reach.size, stream_);
+    if (array.is_read) bridge_->peer_->copy(place, begin, reach.size, stream_);
     if (has_begun_) bridge_->enter(stream_);
     auto memory = vulkan::part_of(driver, copied.piece->shared.memory, copied.offset, copied.size);
     copied_.push_back(std::move(copied));

@@ -10,22 +10,12 @@
 
 namespace kf::python {
 
+using detail::Reach;
+
 std::optional<Reach> reach_of(const ForeignTensor& tensor) {
     const auto size = static_cast<std::int64_t>(size_of(tensor.scalar));
-    std::int64_t lowest = 0;
-    std::int64_t highest = size;
-    for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
-        std::int64_t span = 0;
-        if (__builtin_mul_overflow(tensor.shape[i] - 1, tensor.strides[i], &span) ||
-            __builtin_mul_overflow(span, size, &span)) {
-            return std::nullopt;
-        }
-        std::int64_t& end = span < 0 ? lowest : highest;
-        if (__builtin_add_overflow(end, span, &end)) return std::nullopt;
-    }
-    const std::uint64_t before = 0 - static_cast<std::uint64_t>(lowest);
-    if (before > tensor.address) return std::nullopt;
-    return Reach{before, before + static_cast<std::uint64_t>(highest)};
+    const std::optional<Reach> reach = detail::reach_of(tensor.shape, tensor.strides, size, size);
+    return reach && reach->before <= tensor.address ? reach : std::nullopt;
 }
 
 namespace {

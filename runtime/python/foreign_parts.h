@@ -1,6 +1,7 @@
 // What the ways to read another library's tensor share.
 #pragma once
 
+#include "core/overlap.h"
 #include "python/foreign.h"
 
 namespace kf::python {
@@ -13,14 +14,8 @@ bool take_tensor(const dlpack::Tensor& given, ForeignTensor& tensor, detail::Ref
 void fill_strides(ForeignTensor& tensor);
 [[nodiscard]] bool has_elements(const ForeignTensor& tensor);
 
-/// The bytes between the first and the last element in memory, which negative strides put the other way
-/// round.
-struct Reach {
-    std::uint64_t before = 0;  ///< of the element at index 0
-    std::uint64_t size = 0;
-};
-
-/// Nothing where they are no bytes of an address space. Of a tensor that has elements.
-std::optional<Reach> reach_of(const ForeignTensor& tensor);
+/// Returns the bytes that a tensor with elements lies in; nothing where they are no bytes of an address
+/// space.
+std::optional<detail::Reach> reach_of(const ForeignTensor& tensor);
 
 }  // namespace kf::python

@@ -8,6 +8,9 @@
 #include "python/gil.h"
 
 namespace kf::python {
+
+using detail::Reach;
+
 namespace {
 
 bool is_reachable(const ForeignTensor& memory) {

@@ -92,4 +92,20 @@ TEST(Overlap, DoesNotCallTransposedSlicesRepeating) {
     EXPECT_FALSE(kf::detail::may_repeat({0, 3}, {0, 1}));
 }
 
+TEST(Overlap, ReachesFromTheLowestElementToTheEndOfTheHighest) {
+    using kf::detail::reach_of;
+    const auto whole = reach_of({2, 3}, {3, 1}, 4, 4);
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(whole->before, 0U);
+    EXPECT_EQ(whole->size, 24U);
+    const auto turned = reach_of({3, 2}, {-10, 2}, 1, 8);
+    ASSERT_TRUE(turned);
+    EXPECT_EQ(turned->before, 20U);
+    EXPECT_EQ(turned->size, 30U);
+    EXPECT_EQ(reach_of({}, {}, 4, 4)->size, 4U);
+    EXPECT_EQ(reach_of({5}, {0}, 4, 4)->size, 4U);
+    EXPECT_FALSE(reach_of({3}, {INT64_MAX / 4}, 4, 4));
+    EXPECT_FALSE(reach_of({2, 2}, {INT64_MAX / 4, INT64_MAX / 4}, 4, 4));
+}
+
 }  // namespace
