@@ -22,15 +22,6 @@ constexpr std::int64_t most_shared = 1 << 16;
 enum class Making : std::uint8_t { none, zeros, empty };
 constexpr std::uint8_t is_required = 4;
 
-bool is_contiguous(const detail::TensorState& state) {
-    std::int64_t expected = 1;
-    for (std::size_t i = state.shape.size(); i-- > 0;) {
-        if (state.shape[i] != 1 && state.strides[i] != expected) return false;
-        expected *= state.shape[i];
-    }
-    return true;
-}
-
 class FlatGradients final : public MadeGradients {
 public:
     /// `needs`: one for each value, behind that of the plan.
@@ -50,8 +41,8 @@ public:
         const Torch& torch = *Torch::loaded();
         for (std::size_t i = 0; i < count_; ++i) {
             if (makings_[i] == Making::none) continue;
-            const detail::TensorState& state = *arguments[i].tensor->any.state();
-            if (state.size == 0 || !is_contiguous(state)) return false;
+            const AnyTensor& value = arguments[i].tensor->any;
+            if (value.size() == 0 || !value.is_contiguous()) return false;
         }
         if (!make_shared(torch, arguments)) return false;
         for (std::size_t i = 0; i < count_; ++i) {

@@ -1,5 +1,4 @@
 // Tensors of other libraries by Python's protocols: __dlpack__ and __cuda_array_interface__.
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -232,7 +231,7 @@ ForeignTensor read_foreign(py::handle value, const Reading& reading, const Where
     if (method) {
         ForeignTensor tensor = from_dlpack(value, method, reading, where);
         // CuPy's DLPack divides negative strides as if they had no sign; its other protocol is right.
-        if (reach_of(tensor) || std::ranges::count(tensor.shape, 0) != 0) return tensor;
+        if (reach_of(tensor) || !has_elements(tensor)) return tensor;
     }
     if (const py::object interface = attribute_or_null(value, py::str("__cuda_array_interface__")))
         return from_interface(value, interface, where);

@@ -1,8 +1,6 @@
 // torch.Tensors as calls see them.
 #include "python/torch_tensors.h"
 
-#include <vector>
-
 #include "core/describe.h"
 #include "python/attributes.h"
 #include "python/errors.h"
@@ -14,16 +12,6 @@ namespace kf::python {
 namespace {
 
 using detail::refused;
-
-/// The same memory as a NumPy array, which keeps the tensor.
-py::array array_over(const ForeignTensor& memory, const py::object& tensor) {
-    const auto size = static_cast<py::ssize_t>(size_of(memory.scalar));
-    std::vector<py::ssize_t> shape(memory.shape.begin(), memory.shape.end());
-    std::vector<py::ssize_t> strides;
-    for (const std::int64_t stride : memory.strides) strides.push_back(stride * size);
-    if (memory.address == 0) return {dtype_of(memory.scalar), shape};
-    return {dtype_of(memory.scalar), shape, strides, memory.host(), tensor};
-}
 
 /// Why a tensor has no memory that kernels could read, if it is for what it is.
 std::string kind_text(const py::object& tensor) {
@@ -63,7 +51,7 @@ Borrowing read(const py::object& tensor, ForeignTensor& memory, detail::Refusal&
 
 void see(TorchTensor& seen, const py::object& tensor) {
     if (seen.memory.kind == ForeignMemoryKind::host) {
-        seen.array = array_over(seen.memory, tensor);
+        seen.array = as_array(seen.memory, tensor);
         return;
     }
     const ContextPtr context = cuda_context(seen.memory.ordinal);

@@ -30,6 +30,9 @@ class MisfitError(Exception):
         self.kind = kind
 
 
+#: Keywords of a call that are none of its parameters.
+RESERVED = ("shape", "stream", "reads", "writes")
+
 #: One step into an argument: an element's number, or a field's name and the attribute that holds it.
 Step = int | tuple[str, str]
 
@@ -181,7 +184,7 @@ def bind(call: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any
         given[place] = value
     names = {parameter.keyword: i for i, parameter in enumerate(call.parameters)}
     for keyword, value in kwargs.items():
-        if keyword in ("shape", "stream", "reads", "writes"):
+        if keyword in RESERVED:
             continue
         if keyword not in names:
             raise MisfitError("", f"no parameter '{keyword}'; it has {', '.join(names)}")

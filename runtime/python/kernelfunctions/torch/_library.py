@@ -14,7 +14,7 @@ from torch.library import Library
 from kernelfunctions import _kf
 from kernelfunctions.torch._autograd import compute_gradients, refuse_second
 from kernelfunctions.torch._batching import batched_operator
-from kernelfunctions.torch._choice import MisfitError, TensorKind
+from kernelfunctions.torch._choice import MisfitError, TensorKind, slots_of
 from kernelfunctions.torch._description import Call, Description, Leaf
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._plan import Cell, Plan, extents_of
@@ -79,7 +79,7 @@ class CallOperator:
             for slot in self.signature.inputs
         ]
         given = iter(tensors)
-        slots = [None if slot.is_output else next(given) for slot in Plan.slots_of(call)]
+        slots = [None if slot.is_output else next(given) for slot in slots_of(call)]
         self.plan = Plan(function, description, call, slots, is_traced=True)
         if not self.plan.tensors:
             raise MisfitError("", "it takes no tensor")

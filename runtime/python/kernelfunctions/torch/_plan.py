@@ -22,9 +22,6 @@ from kernelfunctions.torch._choice import (
 from kernelfunctions.torch._description import Call, Description, Leaf, Parameter
 from kernelfunctions.torch._shapes import call_shape
 
-#: Keywords of a call that are none of its parameters.
-RESERVED = ("shape", "stream", "reads", "writes")
-
 
 class Cell:
     """What one call gave, besides its tensors: opaque to PyTorch."""
@@ -202,8 +199,6 @@ class Plan:
             and all(leaf is None or leaf.accumulate != "push" for leaf in leaves)
         )
 
-    slots_of = staticmethod(slots_of)
-
     def of(self, function: _kf.Function) -> "Plan":
         """Returns the same for a copy of the function with other globals or hooks."""
         other = copy(self)
@@ -273,9 +268,7 @@ class Plan:
             if output.value is not None:
                 outputs.append(values[output.value])
                 continue
-            item = raw if len(self.call.returned) == 1 else raw[output.returned]
-            for step in output.path:
-                item = _step(item, step)
+            item = self._returned(raw, output)
             if isinstance(item, _kf.Tensor):
                 # Of a call whose only torch tensors were numbers.
                 item = torch.from_dlpack(item)
@@ -285,6 +278,13 @@ class Plan:
                 item = torch.tensor(item, dtype=output.leaf.dtype, device=next(given, None))
             outputs.append(item)
         return tuple(outputs)
+
+    def _returned(self, raw: Any, output: Output) -> Any:
+        """Returns an output, of what a call returned; None where a struct that it is in has no tangent."""
+        item = raw if len(self.call.returned) == 1 else raw[output.returned]
+        for step in output.path:
+            item = None if item is None else _step(item, step)
+        return item
 
     def _prepared(self, values: Sequence[Any], in_place: bool) -> list[Any]:
         changed = list(values)
@@ -352,9 +352,7 @@ class Plan:
             if output.value is not None and output.returned < 0:
                 found.append(given[output.value])
                 continue
-            item = raw if len(self.call.returned) == 1 else raw[output.returned]
-            for step in output.path:
-                item = None if item is None else _step(item, step)
+            item = self._returned(raw, output)
             if item is not None and not isinstance(item, torch.Tensor):
                 item = torch.tensor(item, dtype=output.leaf.dtype)
             found.append(item)
@@ -373,9 +371,7 @@ class Plan:
         """Returns memory for the gradient of a value, zeros where it is added to."""
         leaf = self.slot(place).leaf
         assert leaf is not None
-        if leaf.accumulate == "push":
-            return torch.empty_like(value, memory_format=torch.contiguous_format)
-        if leaf.overwrite:
+        if leaf.accumulate == "push" or leaf.overwrite:
             return torch.empty_like(value, memory_format=torch.contiguous_format)
         if leaf.contiguous:
             return torch.zeros_like(value, memory_format=torch.contiguous_format)

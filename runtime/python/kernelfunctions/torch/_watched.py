@@ -9,6 +9,7 @@ import torch
 from kernelfunctions import _kf
 from kernelfunctions.torch._autograd import call_eagerly, call_transformed
 from kernelfunctions.torch._choice import (
+    RESERVED,
     Endings,
     MisfitError,
     bind,
@@ -21,7 +22,7 @@ from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._flat_call import flat_apply
 from kernelfunctions.torch._fused_call import fused_apply
 from kernelfunctions.torch._library import CallOperator
-from kernelfunctions.torch._plan import RESERVED, Plan, choose
+from kernelfunctions.torch._plan import Plan, choose
 from kernelfunctions.torch._route import Route
 from kernelfunctions.torch._traced import key_of_state, traced_call
 
