@@ -118,7 +118,7 @@ private:
         std::shared_ptr<CudaAllocation> captured;
     };
 
-    /// Whether it is up to us to order the use with others.
+    /// Tells whether a use has to be put in order with others here.
     static bool is_ordered_here(const driver::Use& use) {
         return use.allocation != nullptr && !use.allocation->is_in_order;
     }

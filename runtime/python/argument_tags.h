@@ -76,8 +76,9 @@ public:
 
     /// Returns false for arguments of which one has no tag, or there are too many.
     bool read(const Arguments& arguments);
-    /// The same for autograd's backward pass, of numbers and torch.Tensors: those that a gradient is `wanted`
-    /// of are still to be given one, and the last argument, by keyword, is an output with what flows into it.
+    /// Reads the arguments of autograd's backward pass, numbers and torch.Tensors: those that a gradient is
+    /// `wanted` of are still to be given one, and the last argument, by keyword, is an output with what flows
+    /// into it.
     bool read_flat(const Arguments& arguments, std::span<const Wanted> wanted);
     /// Lends one more torch.Tensor to the call; null for one that isn't as those that it has.
     Loan* lend(const Torch& torch, PyObject* tensor);

@@ -89,7 +89,7 @@ public:
 
     using CallItems::call;
 
-    /// Whether Vulkan's kernels ran on CUDA's memory.
+    /// Tells whether Vulkan's kernels run on CUDA's memory in this call.
     [[nodiscard]] bool crosses() const { return crossing_ != nullptr; }
 
     py::object run(Encoder* before) {
@@ -383,7 +383,7 @@ bool Call::is_small() const {
     return true;
 }
 
-/// Whether the host waits for what the call gives it.
+/// Tells whether the host waits for what the call gives it.
 bool Call::find_waits() const {
     if (encoder_ != nullptr) return false;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {

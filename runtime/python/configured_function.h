@@ -23,7 +23,7 @@ public:
     /// Whether the function is launched by threads, and nobody has said how many.
     [[nodiscard]] bool needs_launch() const { return info_->is_launched && !options_.launch; }
 
-    /// Whether it has globals or hooks, which nothing but the object itself says.
+    /// Tells whether the function has globals or hooks, which nothing but the object itself says.
     [[nodiscard]] bool is_configured() const { return static_cast<bool>(hooks_) || globals_.size() > 0; }
 
     [[nodiscard]] Function with(const Options& chosen) const;

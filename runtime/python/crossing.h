@@ -16,7 +16,7 @@ struct Detour {
     std::shared_ptr<interop::Bridge> bridge;
 };
 
-/// Whether none of its kernels is for CUDA.
+/// Tells whether an artifact has no kernel for CUDA.
 bool is_for_vulkan_only(const Artifact& artifact);
 
 /// Returns the one of a CUDA device, which is opened once and kept. Throws DeviceError where there is none.

@@ -48,7 +48,7 @@ struct GeneratorWord {
     std::string operator()(const auto& /*kind*/) const { return {}; }
 };
 
-/// Whether it has no elements: whatever fills whole words is given.
+/// Tells whether a kind takes memory of any element type, whatever fills whole words.
 struct TakesAnyBytes {
     bool operator()(const manifest::kinds::Buffer& kind) const { return kind.bytes; }
     bool operator()(const auto& /*kind*/) const { return false; }

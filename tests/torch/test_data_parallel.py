@@ -69,7 +69,7 @@ def test_processes_learn_what_one_does(
     if kind == "cuda":
         processes = min(torch.cuda.device_count(), SIZE)
         if processes < 2:
-            pytest.skip("needs two GPUs")
+            pytest.skip("needs 2 GPUs")
     assert alone["losses"][-1] < alone["losses"][0] / 4
     found = run(processes, kind, folders)
     for way in ("copied", "sharded"):
