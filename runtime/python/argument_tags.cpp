@@ -68,7 +68,7 @@ bool TaggedArguments::borrow_plain(const Torch& torch, PyObject* tensor, Foreign
     const dlpack::ExchangeApi* const api = exchange_of(Py_TYPE(tensor));
     if (api == nullptr || borrow(*api, tensor, memory, nullptr) != Borrowing::taken) return false;
     if (memory.kind != ForeignMemoryKind::cuda) return false;
-    if (is_floating(memory.scalar) && torch.is_negative(tensor)) return false;
+    if (torch.is_negative(tensor)) return false;
     if (memory.ordinal != ordinal_) {
         if (context_ != nullptr) return false;
         context_ = cuda_context(memory.ordinal);

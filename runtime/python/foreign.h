@@ -58,7 +58,7 @@ enum class Borrowing : std::uint8_t {
 /// - `requires_grad`, leaves or not, nn.Parameter, tensors of inference mode, duals of forward-mode AD (their
 ///   primal) and subclasses without __torch_dispatch__: read as plain ones.
 /// - the negative bit (`t.conj().imag`, is_neg()): read as if there were none, and with the wrong signs. Ask
-///   is_neg() of what is floating. The conjugate bit: complex, which is refused here anyway.
+///   is_neg(). The conjugate bit: complex, which is refused here anyway.
 /// - wrappers of vmap, jvp and grad, sparse and mkldnn tensors: a RuntimeError, "opaque" here, as for what is
 ///   quantized, nested or on the meta device.
 /// - FakeTensor, functionalize()'s wrappers, wrapper subclasses and zero tensors: a null pointer to elements,
@@ -81,7 +81,7 @@ struct Reading {
 /// kernels don't have.
 ForeignTensor read_foreign(py::handle value, const Reading& reading, const Where& where);
 
-/// Tells whether a floating tensor of PyTorch has its negative bit set: neither of its ways to export one
+/// Tells whether a tensor of PyTorch has its negative bit set: neither of its ways to export one
 /// says so, and what they give has the wrong signs. Such a tensor's resolve_neg() is a plain copy.
 bool is_negated(PyObject* value);
 

@@ -27,9 +27,31 @@ std::string kind_text(const py::object& tensor) {
     return {};
 }
 
+/// Makes a tensor's device PyTorch's current one for a while: __dlpack__() exports from no other.
+class CurrentDevice {
+public:
+    explicit CurrentDevice(const py::object& tensor)
+        : guard_(py::module_::import("torch").attr("cuda").attr("device_of")(tensor)) {
+        guard_.attr("__enter__")();
+    }
+    ~CurrentDevice() {
+        try {
+            guard_.attr("__exit__")(py::none(), py::none(), py::none());
+        } catch (py::error_already_set& error) {
+            error.discard_as_unraisable("torch.cuda.device_of");
+        }
+    }
+    CurrentDevice(const CurrentDevice&) = delete;
+    CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+private:
+    py::object guard_;
+};
+
 /// Reads by __dlpack__, as versions before 2.10 have it.
 Borrowing read_by_protocol(const py::object& tensor, ForeignTensor& memory, detail::Refusal& fault) {
     try {
+        const CurrentDevice current(tensor);
         memory = read_foreign(tensor.attr("detach")(), Reading{Reading::no_stream}, {});
         return Borrowing::taken;
     } catch (const ArgumentError& error) {
