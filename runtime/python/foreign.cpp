@@ -115,7 +115,7 @@ bool take_device(const dlpack::Device& device, ForeignTensor& tensor, Refusal* w
 py::object capsule_of(const std::shared_ptr<void>& owner) {
     auto kept = std::make_unique<std::shared_ptr<void>>(owner);
     py::capsule capsule(kept.get(), [](void* held) { delete static_cast<std::shared_ptr<void>*>(held); });
-    (void)kept.release();
+    [[maybe_unused]] const auto* const given = kept.release();
     return capsule;
 }
 
