@@ -92,7 +92,12 @@ void check_each_resource(const Info& info, const std::string& kernel,
                                                                 " of " + std::to_string(whole) + what);
             }
         };
-        std::visit(check_buffer, given[i]);
+        const auto* buffer = std::get_if<BufferRange>(&given[i]);
+        if (buffer == nullptr) {
+            throw ArgumentError(ErrorCode::layout_mismatch,
+                                who + " is given no buffer for its buffer '" + slots[i].name + "'");
+        }
+        check_buffer(*buffer);
     }
 }
 

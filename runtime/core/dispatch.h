@@ -51,11 +51,10 @@ void check_copy(const Info& info, std::uint64_t to, std::uint64_t from, std::uin
 /// "3 x 4 x 5", or "3" where y and z are 1.
 [[nodiscard]] std::string to_string(const Grid& groups);
 
-/// The memory of a resource.
-[[nodiscard]] inline const std::shared_ptr<Allocation>& memory_of(const Resource& resource) {
-    return std::visit(
-        [](const BufferRange& buffer) -> const std::shared_ptr<Allocation>& { return buffer.allocation; },
-        resource);
+/// The memory of a resource that is a buffer; null for others.
+[[nodiscard]] inline std::shared_ptr<Allocation> memory_of(const Resource& resource) {
+    const auto* buffer = std::get_if<BufferRange>(&resource);
+    return buffer == nullptr ? nullptr : buffer->allocation;
 }
 
 /// Throws kf::DeviceError (missing_feature), naming the resource, where the kernel takes one that no driver

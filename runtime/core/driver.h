@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/driver_objects.h"
+#include "core/image_device.h"
 #include "core/manifest.h"
 
 namespace kf::driver {
@@ -69,11 +70,8 @@ public:
 
 /// An open device. Thread-safe: calls of several threads are taken one after the other. Errors are
 /// kf::DeviceError with the driver's own code and text.
-class Device {
+class Device : public ImageDevice {
 public:
-    virtual ~Device() = default;
-    [[nodiscard]] virtual const Info& info() const = 0;
-
     /// What a thread that waits in admit(), admit_kernel(), read_back(), wait_until_idle() or wait() calls at
     /// least every 50 ms, holding no lock of the device. What it throws ends the wait, and the device can be
     /// used on. Set before the device is shared; null: nothing.

@@ -6,6 +6,8 @@
 #include <memory>
 #include <variant>
 
+#include "core/images.h"
+
 namespace kf::driver {
 
 /// Device memory; freed (returned to the device's cache, or left to whose it is) once the last owner and the
@@ -65,9 +67,9 @@ struct BufferRange {
     bool is_empty = false;  ///< it stands for a buffer of no elements, which Vulkan can't bind
 };
 
-/// What a dispatch gives for one of its kernel's manifest::ResourceSlots, of the same kind. There is one kind
-/// so far: the drivers refuse to load kernels that take others.
-using Resource = std::variant<BufferRange>;
+/// What a dispatch gives for one of its kernel's manifest::ResourceSlots, of the same kind. Drivers refuse to
+/// load kernels that take what they lack.
+using Resource = std::variant<BufferRange, ImageBinding, SamplerBinding>;
 
 /// A kernel made ready on one device.
 class Kernel : public std::enable_shared_from_this<Kernel> {

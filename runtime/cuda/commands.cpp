@@ -49,7 +49,7 @@ const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
                                         std::to_string(buffer_alignment) + " bytes");
             }
         };
-        std::visit(check_buffer, dispatch.resources[i]);
+        check_buffer(std::get<driver::BufferRange>(dispatch.resources[i]));
     }
     return *kernel;
 }
@@ -69,7 +69,7 @@ Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
             std::memcpy(place, handle.data(), sizeof handle);
             lowered.uses.push_back({buffer.allocation, slot.writes});
         };
-        std::visit(put_buffer, dispatch.resources[i]);
+        put_buffer(std::get<driver::BufferRange>(dispatch.resources[i]));
     }
     return lowered;
 }

@@ -159,7 +159,7 @@ void CommandList::describe(const VulkanKernel& kernel, const driver::Dispatch& d
             }
             buffers_.push_back({memory.buffer(), offset, buffer.size});
         };
-        std::visit(add, dispatch.resources[i]);
+        add(std::get<driver::BufferRange>(dispatch.resources[i]));
     }
 }
 
@@ -193,7 +193,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     }
     const std::vector<manifest::ResourceSlot>& slots = kernel->resources();
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        const auto& memory = driver::memory_of(dispatch.resources[i]);
+        const auto memory = driver::memory_of(dispatch.resources[i]);
         keep(*memory);
         conflict = conflict || hazards_.conflicts(hazard_key(*memory), slots[i].writes);
     }
