@@ -93,6 +93,7 @@ struct FieldReader {
 
     void operator()(const char* key, bool& value) const { value = flag(j, key); }
     void operator()(const char* key, std::int64_t& value) const { value = integer(j.at(key)); }
+    void operator()(const char* key, std::string& found) const { found = text(j, key); }
     void operator()(const char* key, std::vector<std::string>& found) const { found = texts(j.at(key)); }
     template <class Enum, class Words>
     void operator()(const char* key, Enum& value, const Words& words) const {
@@ -230,6 +231,21 @@ Image image_of(const Value& j, const std::vector<Blob>& blobs) {
     return image;
 }
 
+ResourceSlot slot_of(const Value& j) {
+    ResourceSlot slot{text(j, "name"), enum_of<ResourceKind>(resource_kind_names, text(j, "kind")),
+                      flag(j, "writes"), integer(j.at("stride"))};
+    if (is_texture(slot.kind)) {
+        slot.dimension =
+            enum_of<kinds::TextureDimension>(kinds::texture_dimension_words, text(j, "dimension"));
+        slot.is_array = flag(j, "is_array");
+        slot.format = text(j, "format");
+        slot.texel = text(j, "texel");
+        slot.samplers = integer(j.at("samplers"));
+    }
+    if (slot.kind == ResourceKind::sampler) slot.is_comparison = flag(j, "is_comparison");
+    return slot;
+}
+
 Kernel kernel_of(const Value& j, const std::vector<Blob>& blobs) {
     Kernel kernel;
     kernel.name = text(j, "name");
@@ -254,9 +270,7 @@ Kernel kernel_of(const Value& j, const std::vector<Blob>& blobs) {
     }
     if (j.contains("resources")) {
         for (const Value& slot : list(j, "resources")) {
-            kernel.resources.push_back({text(slot, "name"),
-                                        enum_of<ResourceKind>(resource_kind_names, text(slot, "kind")),
-                                        flag(slot, "writes"), integer(slot.at("stride"))});
+            kernel.resources.push_back(slot_of(slot));
         }
     }
     for (const auto& [target, layout] : j.at("layouts").map()) {

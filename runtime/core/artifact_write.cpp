@@ -28,6 +28,7 @@ struct FieldWriter {
 
     void operator()(const char* key, bool value) const { j[key] = value; }
     void operator()(const char* key, std::int64_t value) const { j[key] = value; }
+    void operator()(const char* key, const std::string& text) const { j[key] = text; }
     void operator()(const char* key, const std::vector<std::string>& texts) const { j[key] = texts; }
     template <class Enum, class Words>
     void operator()(const char* key, Enum value, const Words& words) const {
@@ -138,6 +139,22 @@ private:
     std::vector<std::byte> bytes_;
 };
 
+json to_json(const ResourceSlot& slot) {
+    json j = {{"name", slot.name},
+              {"kind", name_of(resource_kind_names, slot.kind)},
+              {"writes", slot.writes},
+              {"stride", slot.stride}};
+    if (is_texture(slot.kind)) {
+        j.update({{"dimension", name_of(kinds::texture_dimension_words, slot.dimension)},
+                  {"is_array", slot.is_array},
+                  {"format", slot.format},
+                  {"texel", slot.texel},
+                  {"samplers", slot.samplers}});
+    }
+    if (slot.kind == ResourceKind::sampler) j["is_comparison"] = slot.is_comparison;
+    return j;
+}
+
 json to_json(const Kernel& kernel, BlobWriter& blobs) {
     json records = json::array();
     for (const Record& record : kernel.records) {
@@ -171,10 +188,7 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
               {"source_hash", kernel.source_hash},
               {"images", std::move(images)}};
     for (const ResourceSlot& slot : kernel.resources) {
-        j["resources"].push_back({{"name", slot.name},
-                                  {"kind", name_of(resource_kind_names, slot.kind)},
-                                  {"writes", slot.writes},
-                                  {"stride", slot.stride}});
+        j["resources"].push_back(to_json(slot));
     }
     return j;
 }

@@ -35,6 +35,8 @@ struct ArgumentView {
     const AnyTensor* memory =
         nullptr;                  ///< of buffers; of pointers: what `data.address` leads to, where known
     bool value_gradient = false;  ///< a value with somewhere to add (an output: read) its gradient
+    const AnyTexture* texture = nullptr;
+    const Sampler* sampler = nullptr;   ///< of a combined texture, too
     const AnyTensor* pushed = nullptr;  ///< of a value: the tensor given for pushed gradients, `grad_out`
 };
 

@@ -1,5 +1,6 @@
 // The rules that hold in every manifest.
 #include <kf/any_tensor.h>
+#include <kf/texture_format.h>
 
 #include <algorithm>
 #include <set>
@@ -25,7 +26,7 @@ constexpr std::int64_t max_scalars = 4096;     // of one parameter
 constexpr std::int64_t max_group_size = 1024;  // threads
 constexpr std::int64_t max_struct = 1 << 20;   // bytes
 constexpr int max_nesting = 16;                // of structs and arrays
-constexpr std::size_t max_resources = 64;      // of a kernel
+constexpr std::size_t max_resources = 256;     // of a kernel
 constexpr std::size_t max_choices = 4096;      // combinations of ways to accumulate
 
 std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string& where) {
@@ -225,7 +226,7 @@ void check_resource_places(const Kernel& kernel, bool vulkan, const BlockLayout&
                                        ? static_cast<std::int64_t>(i)
                                        : (end + handle_alignment - 1) / handle_alignment * handle_alignment;
         require(layout.resource_places[i] == place, where, "a resource that isn't in its place");
-        end = vulkan ? end : place + handle_bytes(kernel.resources[i].kind);
+        end = vulkan ? end : place + handle_bytes(kernel.resources[i]);
     }
 }
 
@@ -381,6 +382,17 @@ void check_option_sets(const Manifest& manifest, const Function& function, const
     }
 }
 
+void check_texture_slot(const ResourceSlot& slot, const std::string& where) {
+    require(slot.samplers >= 1 && slot.samplers <= static_cast<std::int64_t>(max_resources), where,
+            "a texture's samplers out of range");
+    if (!is_texture(slot.kind)) return;
+    require(kinds::is_texel_word(slot.texel), where, "a texture of impossible texels");
+    require(slot.writes == (slot.kind == ResourceKind::writable_texture), where,
+            "a texture that is written in another way");
+    require(slot.format.empty() ? !slot.writes : texture_format_named(slot.format).has_value(), where,
+            "a texture of an impossible format");
+}
+
 void check_kernel(const Kernel& kernel, ImageDigests& digests) {
     const std::string where = "kernel '" + kernel.name + "'";
     std::int64_t threads = 1;
@@ -398,6 +410,7 @@ void check_kernel(const Kernel& kernel, ImageDigests& digests) {
         require(!slot.name.empty() && names.insert(slot.name).second, where,
                 "a resource's name that isn't unique");
         require(slot.stride >= 1 && slot.stride <= max_struct, where, "a resource's stride out of range");
+        check_texture_slot(slot, where);
     }
     for (const auto& [target, layout] : kernel.layouts) {
         require(layout.resource_places.size() == kernel.resources.size(), where,

@@ -45,6 +45,7 @@ struct KindWriter {
 
     void operator()(const char*, bool value) const { writer.number(value ? 1 : 0); }
     void operator()(const char*, std::int64_t value) const { writer.number(value); }
+    void operator()(const char*, const std::string& text) const { writer.text(text.c_str()); }
     void operator()(const char*, const std::vector<std::string>& texts) const {
         writer.number(static_cast<std::int64_t>(texts.size()));
         for (const std::string& text : texts) writer.text(text.c_str());
@@ -69,6 +70,16 @@ void write_argument(const Argument& argument, bool has_gradients, Writer& writer
         writer.number(is_pushed(argument) ? 1 : 0);
         writer.number(argument.accumulate == Accumulate::first ? 1 : 0);
     }
+}
+
+/// Writes what a texture or a sampler is to the code, behind what all resources have.
+void write_slot(const ResourceSlot& slot, Writer& writer) {
+    writer.word(slot.dimension);
+    writer.number(slot.is_array ? 1 : 0);
+    writer.text(slot.format.c_str());
+    writer.text(slot.texel.c_str());
+    writer.number(slot.samplers);
+    writer.number(slot.is_comparison ? 1 : 0);
 }
 
 /// Calls visit(first word, count) for each instruction; false when they are not whole.
@@ -140,6 +151,7 @@ std::string interface_of(const Call& call, const Kernel& kernel, bool exact) {
         writer.word(slot.kind);
         writer.number(slot.writes ? 1 : 0);
         writer.number(slot.stride);
+        if (slot.kind != ResourceKind::buffer) write_slot(slot, writer);
     }
     return writer.digest();
 }

@@ -17,7 +17,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 16;
+inline constexpr std::int64_t abi_version = 17;
 
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
 constexpr std::int64_t exact_words(ScalarType scalar) { return scalar == ScalarType::float64 ? 90 : 13; }
@@ -49,10 +49,17 @@ struct BlockLayout {
     bool operator==(const BlockLayout&) const = default;
 };
 
-enum class ResourceKind : std::uint8_t { buffer, texture, writable_texture, sampler, acceleration_structure };
+enum class ResourceKind : std::uint8_t {
+    buffer,
+    texture,  ///< that is only read
+    writable_texture,
+    sampler,
+    acceleration_structure,
+    combined_texture,  ///< that is only read, with its sampler
+};
 
-inline constexpr std::array resource_kind_names{"buffer", "texture", "writable texture", "sampler",
-                                                "acceleration structure"};
+inline constexpr std::array resource_kind_names{
+    "buffer", "texture", "writable texture", "sampler", "acceleration structure", "combined texture"};
 
 /// What a kernel takes beside its block: a descriptor on Vulkan, a handle in the block on CUDA.
 struct ResourceSlot {
@@ -60,13 +67,31 @@ struct ResourceSlot {
     ResourceKind kind = ResourceKind::buffer;
     bool writes = false;      ///< the kernel may write to it
     std::int64_t stride = 1;  ///< bytes of a buffer's element
+    // The rest is for textures and samplers.
+    kinds::TextureDimension dimension = kinds::TextureDimension::two;
+    bool is_array = false;
+    std::string format = {};     ///< a name of texture_formats; empty: any with such texels
+    std::string texel = {};      ///< "float", "int" or "uint" of textures
+    std::int64_t samplers = 1;   ///< that a texture may be sampled with, 1 at least
+    bool is_comparison = false;  ///< of samplers
 
     bool operator==(const ResourceSlot&) const = default;
 };
 
-/// Bytes of a handle on CUDA, which lies at a multiple of 8: a buffer's address and how many elements it has,
-/// or the number of an object of the driver's.
-constexpr std::int64_t handle_bytes(ResourceKind kind) { return kind == ResourceKind::buffer ? 16 : 8; }
+/// Returns whether it is a texture, of any kind.
+constexpr bool is_texture(ResourceKind kind) {
+    return kind == ResourceKind::texture || kind == ResourceKind::writable_texture ||
+           kind == ResourceKind::combined_texture;
+}
+
+/// Returns the bytes of its handle on CUDA, which lies at a multiple of 8: a buffer's address and how many
+/// elements it has; a texture's objects, one for each sampler, and its extents; a sampler's number.
+constexpr std::int64_t handle_bytes(const ResourceSlot& slot) {
+    constexpr std::int64_t object = 8;
+    constexpr std::int64_t extents = 24;
+    if (slot.kind == ResourceKind::buffer) return 16;
+    return is_texture(slot.kind) ? object * slot.samplers + extents : object;
+}
 inline constexpr std::int64_t handle_alignment = 8;
 
 struct Image {

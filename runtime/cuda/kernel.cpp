@@ -51,7 +51,7 @@ const manifest::BlockLayout& find_layout(const Context& context, const manifest:
     driver::check_resource_slots(info, kernel, found->second);
     for (std::size_t i = 0; i < kernel.resources.size(); ++i) {
         const std::int64_t place = found->second.resource_places[i];
-        const std::int64_t last = found->second.size - manifest::handle_bytes(kernel.resources[i].kind);
+        const std::int64_t last = found->second.size - manifest::handle_bytes(kernel.resources[i]);
         if (place < 0 || place % manifest::handle_alignment != 0 || place > last) {
             throw ArtifactError(ErrorCode::artifact_corrupt, "cuda: kernel '" + kernel.name +
                                                                  "' has no place in its parameters for '" +

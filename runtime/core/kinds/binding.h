@@ -10,7 +10,9 @@
 #include "core/kinds/constant_binding.h"
 #include "core/kinds/generator_binding.h"
 #include "core/kinds/pointer_binding.h"
+#include "core/kinds/sampler_binding.h"
 #include "core/kinds/tensor_binding.h"
+#include "core/kinds/texture_binding.h"
 #include "core/kinds/value_binding.h"
 #include "core/kinds/whole_tensor_binding.h"
 

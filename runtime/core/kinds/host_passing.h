@@ -11,6 +11,8 @@ enum class HostPassing : std::uint8_t {
     tensor,     ///< memory with a shape and strides
     buffer,     ///< memory whose elements lie one after the other
     pointer,    ///< an address
+    texture,    ///< an image; of one that is combined, a sampler too
+    sampler,    ///< how texels are sampled
     generator,  ///< a few numbers that kernels make values from: kf::Grid and its kin
 };
 

@@ -17,6 +17,13 @@
 #include <kf/scalar_arg.h>
 #include <kf/value.h>
 
+namespace kf {
+
+class AnyTexture;
+class Sampler;
+
+}  // namespace kf
+
 namespace kf::detail {
 
 /// Makes the tensor of an absent output, where it isn't to be memory of the device's own.
@@ -31,7 +38,7 @@ public:
 /// the call's items, see manifest::Item. Holds pointers only: what they point to
 /// must outlive invoke(). Host values are packed in natural C layout (bool 1 byte, half 2, float3 12).
 struct Arg {
-    enum class Kind : std::uint8_t { absent, value, tensor, generator, pointer, misfit };
+    enum class Kind : std::uint8_t { absent, value, tensor, generator, pointer, misfit, texture, sampler };
 
     Kind kind = Kind::absent;
     const void* value = nullptr;  ///< host value read (in, inout); of generators the Grid, Range …; of
@@ -43,6 +50,8 @@ struct Arg {
     AnyTensor allocated;          ///< set by invoke(): the tensor made for an absent output
     bool is_read = false;         ///< of an absent output: the host reads the tensor at once, and nobody else
     OutputMaker* maker = nullptr;  ///< of an absent output: who makes the tensor; null: the device
+    const AnyTexture* texture = nullptr;
+    const Sampler* sampler = nullptr;  ///< of a combined texture, too
 
     static Arg none() { return {}; }
     template <HostElement T>
@@ -168,6 +177,8 @@ struct ArgShape {
         array,      ///< host data of exactly this scalar type (NumPy)
         tensor,     ///< a kf tensor
         generator,  ///< `generator`, of as many dimensions as `shape` has
+        texture,    ///< `texture`, and `sampler` where it comes with one
+        sampler,    ///< `sampler`
     };
     Kind kind = Kind::absent;
     ScalarType scalar = ScalarType::float32;
@@ -175,6 +186,8 @@ struct ArgShape {
     GeneratorKind generator = GeneratorKind::none;
     bool is_torch = false;    ///< of arrays and tensors: they are PyTorch's, whose words are used
     bool components = false;  ///< of weak ones: the last extent is of x, y, z, w, so it takes a vector
+    const AnyTexture* texture = nullptr;
+    const Sampler* sampler = nullptr;
 };
 
 /// The index of the call of function number `function` that fits best; pure. Throws ArgumentError

@@ -8,7 +8,9 @@
 #include "python/kinds/constant.h"
 #include "python/kinds/generator.h"
 #include "python/kinds/pointer.h"
+#include "python/kinds/sampler.h"
 #include "python/kinds/tensor.h"
+#include "python/kinds/texture.h"
 #include "python/kinds/value.h"
 #include "python/kinds/whole_tensor.h"
 

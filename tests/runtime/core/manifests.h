@@ -87,7 +87,7 @@ inline void set_records(Kernel& kernel, const Call& call, const BlockUse& use) {
     for (const ResourceSlot& slot : kernel.resources) {
         layout.resource_places.push_back((layout.size + handle_alignment - 1) / handle_alignment *
                                          handle_alignment);
-        layout.size = layout.resource_places.back() + handle_bytes(slot.kind);
+        layout.size = layout.resource_places.back() + handle_bytes(slot);
     }
     kernel.layouts["fake"] = layout;
     for (Image& image : kernel.images) {

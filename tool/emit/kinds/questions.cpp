@@ -8,7 +8,9 @@
 #include "emit/kinds/constant.h"
 #include "emit/kinds/generator.h"
 #include "emit/kinds/pointer.h"
+#include "emit/kinds/sampler.h"
 #include "emit/kinds/tensor.h"
+#include "emit/kinds/texture.h"
 #include "emit/kinds/value.h"
 #include "emit/kinds/whole_tensor.h"
 

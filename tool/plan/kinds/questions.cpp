@@ -5,7 +5,9 @@
 #include "plan/kinds/constant.h"
 #include "plan/kinds/generator.h"
 #include "plan/kinds/pointer.h"
+#include "plan/kinds/sampler.h"
 #include "plan/kinds/tensor.h"
+#include "plan/kinds/texture.h"
 #include "plan/kinds/value.h"
 #include "plan/kinds/whole_tensor.h"
 

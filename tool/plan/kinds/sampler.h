@@ -1,0 +1,27 @@
+// Planning samplers.
+#pragma once
+
+#include <string>
+
+#include "plan/kind_target.h"
+#include "plan/kinds/questions.h"
+
+namespace kf::gen::kinds {
+
+using manifest::kinds::Sampler;
+
+inline bool can_have_gradient(const Sampler&) { return false; }
+inline bool is_same_for_all_calls(const Sampler&, const manifest::Argument& argument) {
+    return argument.call_rank == 0;
+}
+inline std::int64_t least_call_rank(const Sampler&, const manifest::Argument& argument) {
+    return argument.call_rank;
+}
+inline std::optional<Diagnostic> check_in_call(const Sampler&, const PlannedArgument&, std::int64_t) {
+    return {};
+}
+std::string gradient_refusal(const Sampler& sampler, const AccumulateWay& way);
+/// Among a struct's fields it has none; something must stand in its place.
+void become_tangent(const Sampler& sampler, PlannedArgument& argument);
+
+}  // namespace kf::gen::kinds

@@ -1,0 +1,27 @@
+// Planning textures.
+#pragma once
+
+#include <string>
+
+#include "plan/kind_target.h"
+#include "plan/kinds/questions.h"
+
+namespace kf::gen::kinds {
+
+using manifest::kinds::Texture;
+
+inline bool can_have_gradient(const Texture&) { return false; }
+inline bool is_same_for_all_calls(const Texture&, const manifest::Argument& argument) {
+    return argument.call_rank == 0;
+}
+inline std::int64_t least_call_rank(const Texture&, const manifest::Argument& argument) {
+    return argument.call_rank;
+}
+inline std::optional<Diagnostic> check_in_call(const Texture&, const PlannedArgument&, std::int64_t) {
+    return {};
+}
+std::string gradient_refusal(const Texture& texture, const AccumulateWay& way);
+/// Among a struct's fields it has none; something must stand in its place.
+void become_tangent(const Texture& texture, PlannedArgument& argument);
+
+}  // namespace kf::gen::kinds
