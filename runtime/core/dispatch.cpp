@@ -3,6 +3,8 @@
 
 #include <kf/error.h>
 
+#include "core/image_checks.h"
+
 namespace kf::driver {
 
 void fail_grid(const Info& info, const std::string& kernel, const Grid& groups) {
@@ -53,17 +55,72 @@ std::string to_string(const Grid& groups) {
     return text;
 }
 
+namespace {
+
+bool binds(manifest::ResourceKind kind, bool textures) {
+    switch (kind) {
+        case manifest::ResourceKind::buffer: return true;
+        case manifest::ResourceKind::acceleration_structure: return false;
+        default: return textures;
+    }
+}
+
+/// How messages begin; nothing is written while all is well.
+struct Who {
+    const Info& info;
+    const std::string& kernel;
+
+    [[nodiscard]] std::string text() const { return info.backend + ": kernel '" + kernel + "'"; }
+};
+
+void check_buffer(const Who& who, const manifest::ResourceSlot& slot, const BufferRange& buffer) {
+    const auto what = [&] { return " for its buffer '" + slot.name + "'"; };
+    if (buffer.allocation == nullptr || buffer.size == 0) {
+        throw ArgumentError(ErrorCode::missing_argument, who.text() + " is given no memory" + what());
+    }
+    const std::uint64_t whole = buffer.allocation->size;
+    if (buffer.offset > whole || buffer.size > whole - buffer.offset) {
+        throw ArgumentError(ErrorCode::index_range, who.text() + " is given " + std::to_string(buffer.size) +
+                                                        " bytes at " + std::to_string(buffer.offset) +
+                                                        " of " + std::to_string(whole) + what());
+    }
+}
+
+void check_sampler(const Who& who, const manifest::ResourceSlot& slot, const void* sampler) {
+    if (sampler == nullptr) {
+        throw ArgumentError(ErrorCode::missing_argument,
+                            who.text() + " is given no sampler for '" + slot.name + "'");
+    }
+}
+
+void check_image(const Who& who, const manifest::ResourceSlot& slot, const ImageBinding& given) {
+    if (given.image == nullptr) {
+        throw ArgumentError(ErrorCode::missing_argument,
+                            who.text() + " is given no texture for '" + slot.name + "'");
+    }
+    if (!is_range_of(given.image->shape, given.range)) {
+        fail_image_range(who.text() + ", '" + slot.name + "'", given.image->shape, given.range);
+    }
+    if (slot.kind == manifest::ResourceKind::writable_texture && !given.image->shape.is_writable) {
+        throw ArgumentError(ErrorCode::value_range, who.text() + " writes to '" + slot.name +
+                                                        "' and is given " + to_string(given.image->shape) +
+                                                        ", which was made read-only");
+    }
+}
+
+}  // namespace
+
 void check_resource_slots(const Info& info, const manifest::Kernel& kernel,
-                          const manifest::BlockLayout& layout) {
+                          const manifest::BlockLayout& layout, bool textures) {
     bool whole = layout.resource_places.size() == kernel.resources.size();
     for (const manifest::ResourceSlot& slot : kernel.resources) {
-        if (slot.kind != manifest::ResourceKind::buffer) {
+        if (!binds(slot.kind, textures)) {
             const char* kind = manifest::resource_kind_names.at(static_cast<std::size_t>(slot.kind));
             throw DeviceError(ErrorCode::missing_feature, info.backend + ": kernel '" + kernel.name +
                                                               "' takes '" + slot.name + "' of the kind '" +
                                                               kind + "', which this driver doesn't bind");
         }
-        whole = whole && slot.stride > 0;
+        whole = whole && (slot.kind != manifest::ResourceKind::buffer || slot.stride > 0);
     }
     if (!whole) {
         throw ArtifactError(ErrorCode::artifact_corrupt,
@@ -73,31 +130,27 @@ void check_resource_slots(const Info& info, const manifest::Kernel& kernel,
 
 void check_each_resource(const Info& info, const std::string& kernel,
                          std::span<const manifest::ResourceSlot> slots, std::span<const Resource> given) {
-    const std::string who = info.backend + ": kernel '" + kernel + "'";
+    const Who who{info, kernel};
     if (given.size() != slots.size()) {
-        throw ArgumentError(ErrorCode::layout_mismatch, who + " takes " + std::to_string(slots.size()) +
-                                                            " resources, not " +
-                                                            std::to_string(given.size()));
+        throw ArgumentError(ErrorCode::layout_mismatch,
+                            who.text() + " takes " + std::to_string(slots.size()) + " resources, not " +
+                                std::to_string(given.size()));
     }
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        const auto check_buffer = [&](const BufferRange& buffer) {
-            const std::string what = " for its buffer '" + slots[i].name + "'";
-            if (buffer.allocation == nullptr || buffer.size == 0) {
-                throw ArgumentError(ErrorCode::missing_argument, who + " is given no memory" + what);
-            }
-            const std::uint64_t whole = buffer.allocation->size;
-            if (buffer.offset > whole || buffer.size > whole - buffer.offset) {
-                throw ArgumentError(ErrorCode::index_range, who + " is given " + std::to_string(buffer.size) +
-                                                                " bytes at " + std::to_string(buffer.offset) +
-                                                                " of " + std::to_string(whole) + what);
-            }
-        };
+        const manifest::ResourceSlot& slot = slots[i];
         const auto* buffer = std::get_if<BufferRange>(&given[i]);
-        if (buffer == nullptr) {
-            throw ArgumentError(ErrorCode::layout_mismatch,
-                                who + " is given no buffer for its buffer '" + slots[i].name + "'");
+        const auto* image = std::get_if<ImageBinding>(&given[i]);
+        const auto* sampler = std::get_if<SamplerBinding>(&given[i]);
+        const bool is_buffer = slot.kind == manifest::ResourceKind::buffer;
+        const bool is_sampler = slot.kind == manifest::ResourceKind::sampler;
+        if (is_buffer ? buffer == nullptr : is_sampler ? sampler == nullptr : image == nullptr) {
+            const std::string kind = manifest::resource_kind_names.at(static_cast<std::size_t>(slot.kind));
+            throw ArgumentError(ErrorCode::layout_mismatch, who.text() + " is given no " + kind +
+                                                                " for its " + kind + " '" + slot.name + "'");
         }
-        check_buffer(*buffer);
+        if (buffer != nullptr) check_buffer(who, slot, *buffer);
+        if (sampler != nullptr) check_sampler(who, slot, sampler->sampler.get());
+        if (image != nullptr) check_image(who, slot, *image);
     }
 }
 

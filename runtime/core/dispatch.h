@@ -57,16 +57,24 @@ void check_copy(const Info& info, std::uint64_t to, std::uint64_t from, std::uin
     return buffer == nullptr ? nullptr : buffer->allocation;
 }
 
-/// Throws kf::DeviceError (missing_feature), naming the resource, where the kernel takes one that no driver
-/// binds, and kf::ArtifactError where `layout` doesn't have a place for each.
+/// The image of a resource that is a texture; null for others.
+[[nodiscard]] inline std::shared_ptr<Image> image_of(const Resource& resource) {
+    const auto* image = std::get_if<ImageBinding>(&resource);
+    return image == nullptr ? nullptr : image->image;
+}
+
+/// Throws kf::DeviceError (missing_feature), naming the resource, where the kernel takes one that the driver
+/// doesn't bind, and kf::ArtifactError where `layout` doesn't have a place for each. `textures`: the driver
+/// binds textures and samplers.
 void check_resource_slots(const Info& info, const manifest::Kernel& kernel,
-                          const manifest::BlockLayout& layout);
+                          const manifest::BlockLayout& layout, bool textures = false);
 
 void check_each_resource(const Info& info, const std::string& kernel,
                          std::span<const manifest::ResourceSlot> slots, std::span<const Resource> given);
 
 /// Throws kf::ArgumentError unless each slot is given its resource: layout_mismatch where there are more or
-/// fewer, missing_argument for no memory, index_range for bytes outside of it.
+/// fewer, or of another kind, missing_argument for no memory, index_range for bytes, mips or layers outside
+/// of it, shape_mismatch for a texture that can't be seen so, value_range for one that can't be written to.
 inline void check_resources(const Info& info, const std::string& kernel,
                             std::span<const manifest::ResourceSlot> slots, std::span<const Resource> given) {
     if (!slots.empty() || !given.empty()) {

@@ -94,7 +94,7 @@ struct SamplerDescription {
 };
 
 /// A sampler of a device's; equal descriptions may share one. Thread-safe.
-class Sampler {
+class Sampler : public std::enable_shared_from_this<Sampler> {
 public:
     virtual ~Sampler() = default;
     SamplerDescription description;
