@@ -65,6 +65,27 @@ std::shared_ptr<LazyKernel> DeviceState::kernel(const manifest::Kernel& kernel) 
     return shared;
 }
 
+std::shared_ptr<driver::Sampler> DeviceState::sampler(const driver::SamplerDescription& description) {
+    if (root_) {
+        return root_->sampler(description);
+    }
+    constexpr std::size_t most_kept = 256;  // some drivers have room for 4000 in all
+    driver::Device& device = driver();
+    const std::lock_guard lock(mutex_);
+    for (const std::shared_ptr<driver::Sampler>& one : samplers_) {
+        if (one->description == description) return one;
+    }
+    if (samplers_.size() >= most_kept) {
+        std::erase_if(samplers_, [](const auto& one) { return one.use_count() == 1; });
+    }
+    return samplers_.emplace_back(device.make_sampler(description));
+}
+
+std::uint64_t DeviceState::next_id() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+}
+
 Device make_device(std::shared_ptr<driver::Device> device) {
     return Device(DeviceState::make(std::move(device)));
 }

@@ -4,11 +4,14 @@
 #include <kf/device.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "core/driver.h"
 #include "core/process.h"
@@ -72,9 +75,14 @@ public:
     /// The one entry for kernels of this content; modules that share a kernel share its pipeline, which
     /// goes with the last of them. A driver may keep its code longer: CUDA's does, for graphs launch it.
     std::shared_ptr<LazyKernel> kernel(const manifest::Kernel& kernel);
+    /// The one sampler of that description, which the device keeps. Throws what the driver throws.
+    std::shared_ptr<driver::Sampler> sampler(const driver::SamplerDescription& description);
+    /// Tells devices apart, one on whatever streams not; none is used again.
+    [[nodiscard]] std::uint64_t id() const { return root()->id_; }
 
 private:
     static void destroy(DeviceState* state);
+    static std::uint64_t next_id();
     [[nodiscard]] const DeviceState* root() const { return root_ ? root_.get() : this; }
 
     ProcessMark process_;
@@ -84,6 +92,8 @@ private:
     std::mutex mutex_;
     std::unordered_map<std::string, std::weak_ptr<LazyKernel>> kernels_;
     std::size_t kept_kernels_ = 16;  ///< when those of modules that are gone were last removed
+    std::uint64_t id_ = next_id();   ///< of the root
+    std::vector<std::shared_ptr<driver::Sampler>> samplers_;
 };
 
 /// A handle over a driver's device; how tests put in one of their own.

@@ -1,6 +1,7 @@
 // What drivers make of textures and samplers, and what commands are given of them.
 #pragma once
 
+#include <kf/sampler.h>
 #include <kf/texture_format.h>
 
 #include <array>
@@ -63,19 +64,9 @@ struct ImageRange {
     bool operator==(const ImageRange&) const = default;
 };
 
-enum class Filter : std::uint8_t { nearest, linear };
-enum class Address : std::uint8_t { repeat, mirror, clamp, border };
-enum class Compare : std::uint8_t {
-    none,
-    never,
-    less,
-    equal,
-    less_equal,
-    greater,
-    not_equal,
-    greater_equal,
-    always
-};
+using kf::Compare;
+using kf::Filter;
+using Address = kf::AddressMode;
 
 /// How texels are sampled.
 struct SamplerDescription {

@@ -11,7 +11,9 @@
 #include <kf/module.h>
 #include <kf/pointer.h>
 #include <kf/prepared.h>
+#include <kf/sampler.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
+#include <kf/texture.h>
 #include <kf/types.h>
 #include <kf/value.h>

@@ -1,0 +1,27 @@
+// What an AnyTexture points to.
+#pragma once
+
+#include <kf/any_texture.h>
+
+#include <memory>
+
+#include "core/device_state.h"
+
+namespace kf::detail {
+
+/// Immutable.
+struct TextureState {
+    std::shared_ptr<DeviceState> device;  ///< first: goes last
+    std::shared_ptr<driver::Image> image;
+    driver::ImageRange range;  ///< the view's mips and layers
+    TextureShape shape;        ///< of the view
+    Sampler sampler;           ///< of a texture with one; else null
+};
+
+/// The texture's state; throws ArgumentError (missing_argument) where it is null.
+[[nodiscard]] const TextureState& state_of(const AnyTexture& texture);
+/// Somebody else's image as a texture, all of it. Throws what empty() and Device::wrap_image() throw.
+[[nodiscard]] AnyTexture wrap_texture(const Device& device, const TextureShape& shape,
+                                      driver::ForeignImage image);
+
+}  // namespace kf::detail
