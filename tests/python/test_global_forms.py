@@ -136,9 +136,12 @@ def test_typed_buffers(forms: ModuleType, size: int) -> None:
     """Slang's buffers with formats, and a constant buffer in a block and as a function's parameter."""
     stops = numbers((size, 2), FLOAT, 2)
     marks = kf.Buffer.from_numpy(np.ones(size + 1, FLOAT), writable=True)
-    stopped = forms.stopped.set(chart={"scale": (2, 3), "marks": marks}, stops=kf.Buffer.from_numpy(stops))
-    stopped = stopped.set(shared_scale=(5, 7))
-    np.testing.assert_allclose(stopped(indices(size)).to_numpy(), (stops[:, 0] * 2 + 3) * 12, rtol=1e-6)
+    points = np.zeros(size, forms.Particle.dtype)
+    points["position"], points["mass"] = numbers((size, 3), FLOAT, 3), numbers((size,), FLOAT, 4)
+    values = {"scale": (2, 3), "points": kf.Buffer.from_numpy(points), "marks": marks}
+    stopped = forms.stopped.set(chart=values, stops=kf.Buffer.from_numpy(stops), shared_scale=(5, 7))
+    expected = (stops[:, 0] * 2 + 3) * 12 + points["position"][:, 2] * points["mass"]
+    np.testing.assert_allclose(stopped(indices(size)).to_numpy(), expected, rtol=1e-5)
     np.testing.assert_array_equal(marks.to_numpy(), [*(stops[:, 1] + 1), 1])
 
 
@@ -153,10 +156,11 @@ def test_entry_points(forms: ModuleType) -> None:
 ONE = np.zeros(1, INT)
 
 
-def chart() -> dict[str, Any]:
+def chart(m: ModuleType) -> dict[str, Any]:
     """Globals of stopped, with a buffer that is only read for one that is written."""
     marks = kf.Buffer.from_numpy(np.zeros(1, FLOAT))
-    return {"chart": {"scale": (1, 1), "marks": marks}, "shared_scale": (1, 1)}
+    points = kf.Buffer.from_numpy(np.zeros(1, m.Particle.dtype))
+    return {"chart": {"scale": (1, 1), "points": points, "marks": marks}, "shared_scale": (1, 1)}
 
 
 REFUSALS: list[tuple[str, Callable[[ModuleType], Any], str]] = [
@@ -197,12 +201,12 @@ REFUSALS: list[tuple[str, Callable[[ModuleType], Any], str]] = [
     ("missing-argument", lambda m: m.grown(ONE), "the global 'tree', which it reads, isn't set"),
     (
         "type-mismatch",
-        lambda m: m.stopped.set(chart(), stops=kf.Buffer.from_numpy(ONE))(ONE),
+        lambda m: m.stopped.set(chart(m), stops=kf.Buffer.from_numpy(ONE))(ONE),
         r"globals\.stops.*float2",
     ),
     (
         "type-mismatch",
-        lambda m: m.stopped.set(chart(), stops=kf.Buffer.zeros((1, 2)))(ONE),
+        lambda m: m.stopped.set(chart(m), stops=kf.Buffer.zeros((1, 2)))(ONE),
         r"globals\.chart\.marks.*only read",
     ),
     (

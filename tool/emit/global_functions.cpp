@@ -1,6 +1,9 @@
 // How kernels set the global parameters of modules, or return those that are properties.
 #include "emit/global_functions.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "emit/kinds/buffer.h"
 #include "emit/kinds/questions.h"
 #include "plan/types.h"
@@ -25,6 +28,16 @@ InNamespaces in_namespaces(std::string name) {
     }
     placed.name = name;
     return placed;
+}
+
+/// The type of what lies at a path in it, ".shelves[1].books".
+const Type& type_at(const Type& type, std::string_view path) {
+    if (path.empty()) return type;
+    const std::size_t end = std::min(path.find_first_of(".[", 1), path.size());
+    if (path.front() == '[') return type_at(type.element.front(), path.substr(end));
+    const auto field = std::find_if(type.fields.begin(), type.fields.end(),
+                                    [&](const Field& one) { return one.name == path.substr(1, end - 1); });
+    return type_at(field->type, path.substr(end));
 }
 
 std::string returning_function(const PlannedCall& call, const PlannedParameter& parameter, CodeTarget target,
@@ -56,8 +69,10 @@ std::vector<PropertyLeaf> property_leaves(const PlannedCall& call, const Planned
     for (std::int64_t i = first; i < first + parameter.host.leaves; ++i) {
         const PlannedArgument& leaf = call.arguments[static_cast<std::size_t>(i)];
         const bool is_buffer = supply_of(leaf.host) == Supply::bound;
-        leaves.push_back({i, leaf.path, declared_name(leaf.type), is_buffer ? bound_name(leaf.host.name) : "",
-                          name_of(i)});
+        // Where a buffer holds structs, their fields are leaves of one resource, named as the first of them.
+        if (is_buffer && !leaves.empty() && leaves.back().path == leaf.path) continue;
+        leaves.push_back({i, leaf.path, declared_name(type_at(parameter.type, leaf.path)),
+                          is_buffer ? bound_name(leaf.host.name) : "", name_of(i)});
     }
     return leaves;
 }
