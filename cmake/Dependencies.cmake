@@ -21,6 +21,9 @@ if(KF_BUILD_TOOL)
     kf_header_only(kf_mustache kainjow/mustache.hpp libkainjow-mustache-dev)
     find_package(CLI11 2.1 REQUIRED)
 endif()
+if(KF_BUILD_SAMPLES)
+    kf_header_only(kf_stb stb/stb_image_write.h libstb-dev)
+endif()
 
 # The project's own virtual environment (made by ./bootstrap) is preferred to other Pythons.
 if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python3)

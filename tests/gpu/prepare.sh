@@ -36,7 +36,7 @@ mkdir -p "$folder"
 # Headers and tools that images of GPU machines lack, as Debian lays them out; and GoogleTest's source.
 rm -rf "$folder/sysroot" "$folder/carry"
 mkdir -p "$folder/sysroot/include" "$folder/sysroot/share/cmake" "$folder/sysroot/bin" "$folder/carry"
-for entry in nlohmann vulkan vk_video; do
+for entry in nlohmann stb vulkan vk_video; do
     [ ! -e "/usr/include/$entry" ] || cp -r "/usr/include/$entry" "$folder/sysroot/include/"
 done
 rm -f "$folder"/sysroot/include/vulkan/*.hpp
