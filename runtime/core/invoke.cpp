@@ -745,6 +745,10 @@ void give_global(const GlobalValues& values, const manifest::ParameterTree& para
         args[item] = Arg::make(Arg::Kind::value, bytes->data(), nullptr, nullptr, nullptr);
     } else if (const auto* address = std::get_if<GlobalValues::Address>(value)) {
         args[item] = Arg::make(Arg::Kind::pointer, &address->number, nullptr, nullptr, &address->memory);
+    } else if (const auto* texture = std::get_if<AnyTexture>(value)) {
+        args[item] = Arg::of(*texture);
+    } else if (const auto* sampler = std::get_if<Sampler>(value)) {
+        args[item] = Arg::of(*sampler);
     } else {
         args[item] = Arg::of(std::get<AnyTensor>(*value));
     }

@@ -15,7 +15,9 @@
 #include <kf/any_tensor.h>
 #include <kf/buffer.h>
 #include <kf/pointer.h>
+#include <kf/sampler.h>
 #include <kf/tensor.h>
+#include <kf/texture.h>
 #include <kf/types.h>
 
 namespace kf::detail {
@@ -28,7 +30,7 @@ public:
         std::uint64_t number = 0;
         AnyTensor memory;
     };
-    using Value = std::variant<std::vector<std::byte>, AnyTensor, Address>;
+    using Value = std::variant<std::vector<std::byte>, AnyTensor, Address, AnyTexture, Sampler>;
 
     /// Sets a value; one that is absent stays as it is.
     template <HostElement T>
@@ -57,6 +59,14 @@ public:
     template <class T>
     void set(const std::string& name, const std::optional<Pointer<T>>& pointer) {
         if (pointer) put(name, Address{pointer->address_, pointer->memory_});
+    }
+    /// Sets a texture, or one with a sampler; a null one stays as it is.
+    template <AnyOfTexture T>
+    void set(const std::string& name, const T& texture) {
+        if (texture) put(name, texture.any());
+    }
+    void set(const std::string& name, const Sampler& sampler) {
+        if (sampler) put(name, sampler);
     }
 
     /// Null where it isn't set.

@@ -14,15 +14,10 @@
 #include <kf/module.h>
 #include <kf/pass_kind.h>
 #include <kf/pointer.h>
+#include <kf/sampler.h>
 #include <kf/scalar_arg.h>
+#include <kf/texture.h>
 #include <kf/value.h>
-
-namespace kf {
-
-class AnyTexture;
-class Sampler;
-
-}  // namespace kf
 
 namespace kf::detail {
 
@@ -106,6 +101,11 @@ struct Arg {
     static Arg in(const Pointer<T>& pointer) {
         return make(Kind::pointer, &pointer.address_, nullptr, nullptr, &pointer.memory_);
     }
+    template <AnyOfTexture T>
+    static Arg in(const T& texture) {
+        return of(texture.any());
+    }
+    static Arg in(const Sampler& sampler) { return of(sampler); }
     /// An out parameter or result. A scalar is written when the call returns.
     template <HostElement T>
     static Arg out(T& value) {
@@ -117,6 +117,10 @@ struct Arg {
     }
     template <class T, std::size_t N>
     static Arg out(const Out<Tensor<T, N>>& given) {
+        return of(given.target.any());
+    }
+    template <class T, TextureKind kind>
+    static Arg out(const Out<RWTexture<T, kind>>& given) {
         return of(given.target.any());
     }
     template <class X>
@@ -131,9 +135,24 @@ struct Arg {
     static Arg inout(const Tensor<T, N>& tensor) {
         return of(tensor.any());
     }
-    /// A null tensor counts as absent.
+    /// What is null counts as absent.
     static Arg of(const AnyTensor& tensor) {
         return make(tensor ? Kind::tensor : Kind::absent, nullptr, nullptr, nullptr, &tensor);
+    }
+    static Arg of(const AnyTexture& texture) {
+        Arg arg;
+        if (!texture) return arg;
+        arg.kind = Kind::texture;
+        arg.texture = &texture;
+        if (texture.sampler()) arg.sampler = &texture.sampler();
+        return arg;
+    }
+    static Arg of(const Sampler& sampler) {
+        Arg arg;
+        if (!sampler) return arg;
+        arg.kind = Kind::sampler;
+        arg.sampler = &sampler;
+        return arg;
     }
 
     static Arg make(Kind kind, const void* value, void* out_value, void* gradient, const AnyTensor* tensor) {

@@ -1,6 +1,7 @@
 // kf::Texture2D<T> and its kin: textures whose element type, dimensions and access are in the type.
 #pragma once
 
+#include <concepts>
 #include <utility>
 
 #include <kf/any_texture.h>
@@ -55,6 +56,14 @@ public:
 private:
     AnyTexture any_;
 };
+
+namespace detail {
+/// Whether that is a Texture, an RWTexture or a Sampled.
+template <class T>
+concept AnyOfTexture = requires(const T& texture) {
+    { texture.any() } -> std::same_as<const AnyTexture&>;
+};
+}  // namespace detail
 
 template <class T>
 using Texture1D = Texture<T, TextureKind::one>;
