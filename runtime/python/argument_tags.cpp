@@ -13,6 +13,8 @@ namespace {
 struct Classes {
     PyTypeObject* tensor;
     PyTypeObject* buffer;
+    PyTypeObject* texture;
+    PyTypeObject* sampler;
     PyObject* stream;  ///< the word, interned
 };
 
@@ -21,15 +23,9 @@ const Classes& classes() {
         return reinterpret_cast<PyTypeObject*>(type.release().ptr());
     };
     static const Classes known{class_of(py::type::of<Tensor>()), class_of(py::type::of<Buffer>()),
+                               class_of(py::type::of<Texture>()), class_of(py::type::of<SamplerObject>()),
                                interned("stream").release().ptr()};
     return known;
-}
-
-/// Returns the T in an object of exactly its class; null in one that __new__() alone has made.
-template <class T>
-const T* content(PyObject* object) {
-    const auto* instance = reinterpret_cast<const py::detail::instance*>(object);
-    return instance->simple_layout ? static_cast<const T*>(instance->simple_value_holder[0]) : nullptr;
 }
 
 void tell_tensor(const Tensor* tensor, Tag::Kind kind, TaggedArgument& argument) {
@@ -42,14 +38,44 @@ void tell_tensor(const Tensor* tensor, Tag::Kind kind, TaggedArgument& argument)
     argument.tensor = tensor;
 }
 
+void tell_texture(const Texture* texture, TaggedArgument& argument) {
+    if (texture == nullptr || !texture->any) return;
+    const TextureShape& shape = texture->any.shape();
+    argument.tag.kind = Tag::Kind::texture;
+    argument.tag.texture = {shape.format,   static_cast<std::uint8_t>(shape.dimensions),
+                            shape.is_cube,  shape.is_array,
+                            shape.writable, static_cast<bool>(texture->any.sampler())};
+}
+
+void tell_sampler(const SamplerObject* object, TaggedArgument& argument) {
+    if (object == nullptr || !object->sampler) return;
+    argument.tag.kind = Tag::Kind::sampler;
+    argument.tag.rank = object->sampler.is_comparison() ? 1 : 0;
+}
+
 Tag::Kind kind_of_number(PyTypeObject* type) {
     if (type == &PyFloat_Type) return Tag::Kind::floating;
     if (type == &PyLong_Type) return Tag::Kind::integer;
     return type == &PyBool_Type ? Tag::Kind::boolean : Tag::Kind::other;
 }
 
+/// A texture and a sampler, in a tuple: a list may change while the call runs.
+bool is_pair(PyObject* value) {
+    return PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 2 &&
+           Py_TYPE(PyTuple_GET_ITEM(value, 0)) == classes().texture &&
+           Py_TYPE(PyTuple_GET_ITEM(value, 1)) == classes().sampler;
+}
+
+void tell_pair(PyObject* value, TaggedArgument& argument) {
+    const auto* const object = content<SamplerObject>(PyTuple_GET_ITEM(value, 1));
+    if (object == nullptr || !object->sampler) return;
+    tell_texture(content<Texture>(PyTuple_GET_ITEM(value, 0)), argument);
+    argument.tag.texture.has_sampler = true;
+}
+
 void tell_list(PyObject* value, TaggedArgument& argument) {
     const auto length = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(value));
+    if (is_pair(value)) return tell_pair(value, argument);
     if (length == 0 || length > TaggedArguments::longest_list) return;
     bool has_point = false;
     for (std::size_t i = 0; i < length; ++i) {
@@ -146,6 +172,10 @@ bool TaggedArguments::add(PyObject* value) {
         argument.tag.kind = number;
     } else if (value == Py_None) {
         argument.tag.kind = Tag::Kind::none;
+    } else if (type == classes().texture) {
+        tell_texture(content<Texture>(value), argument);
+    } else if (type == classes().sampler) {
+        tell_sampler(content<SamplerObject>(value), argument);
     } else if (type == &PyTuple_Type || type == &PyList_Type) {
         tell_list(value, argument);
     } else if (type == classes().buffer) {

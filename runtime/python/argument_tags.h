@@ -11,14 +11,28 @@
 
 #include "python/arguments.h"
 #include "python/lent_memory.h"
+#include "python/sampler.h"
 #include "python/struct_type.h"
 #include "python/tensor.h"
+#include "python/texture.h"
 #include "python/torch_state.h"
 #include "python/watched.h"
 
 namespace kf::python {
 
 struct WithGradients;
+
+/// What of a texture overloads are chosen by.
+struct TextureTag {
+    TextureFormat format{};
+    std::uint8_t dimensions = 0;
+    bool is_cube = false;
+    bool is_array = false;
+    bool is_writable = false;
+    bool has_sampler = false;
+
+    bool operator==(const TextureTag&) const = default;
+};
 
 /// What one argument is. Arguments of the same tags, the last extents of whose tensors are the same, have the
 /// same overload: what numbers are, and where tensors lie, doesn't count.
@@ -33,6 +47,8 @@ struct Tag {
         floatings,  ///< the same, where some number has a point
         stream,     ///< anything that is given as stream=
         generator,  ///< `generator` of `rank` dimensions
+        sampler,    ///< a kf.Sampler, that compares where `rank` is 1
+        texture,    ///< a kf.Texture of `texture`
         tensor,     ///< a kf.Tensor of `scalar` or `structure`
         buffer,     ///< a kf.Buffer
         writable_buffer,
@@ -45,6 +61,7 @@ struct Tag {
     bool takes_gradient = false;  ///< of a torch.Tensor, by _kf.with_gradients()
     bool gives_gradient = false;
     const StructType* structure = nullptr;
+    TextureTag texture;
 
     bool operator==(const Tag&) const = default;
     [[nodiscard]] bool is_tensor() const { return kind >= Kind::tensor; }

@@ -69,4 +69,11 @@ T* held(pybind11::handle object) {
     return pybind11::cast<T*>(object);
 }
 
+/// Returns the T in an object of exactly its class; null in one that __new__() alone has made.
+template <BoundClass T>
+const T* content(PyObject* object) {
+    const auto* instance = reinterpret_cast<const pybind11::detail::instance*>(object);
+    return instance->simple_layout ? static_cast<const T*>(instance->simple_value_holder[0]) : nullptr;
+}
+
 }  // namespace kf::python

@@ -198,6 +198,7 @@ void Call::check_written(std::size_t i) const {
 
 ContextPtr Call::choose_context() {
     for (const Host& host : hosts_) {
+        if (host.texture != nullptr) return host.texture->context;
         if (host.tensor != nullptr && host.torch == nullptr) return host.tensor->context;
     }
     for (std::size_t i = 0; i < hosts_.size(); ++i) {

@@ -9,10 +9,12 @@
 #include "python/errors.h"
 #include "python/host.h"
 #include "python/recursion.h"
+#include "python/sampler.h"
 #include "python/scalars.h"
 #include "python/struct_fields.h"
 #include "python/structs.h"
 #include "python/tensor.h"
+#include "python/texture.h"
 #include "python/torch_state.h"
 
 namespace kf::python {
@@ -90,6 +92,7 @@ void check_derivative(const py::object& value, const Where& where) {
             refuse_all(detail::with_article(describe(*tensor)));
         return;
     }
+    if (as_texture(value) != nullptr || as_sampler(value) != nullptr) refuse_all(shown(value));
     if (torch_kind(value.ptr()) != TorchKind::none) {
         if (!py::cast<bool>(value.attr("is_floating_point")())) refuse_all(shown(value));
         return;

@@ -3,6 +3,7 @@
 #include "core/describe.h"
 
 #include "python/tensor.h"
+#include "python/texture.h"
 #include "python/torch_tensors.h"
 
 namespace kf::python {
@@ -110,6 +111,7 @@ std::string array_text(const py::array& array) {
 std::string shown(py::handle value) {
     // Reading a tensor would wait for the device.
     if (const Tensor* tensor = as_tensor(value)) return detail::with_article(describe(*tensor));
+    if (const Texture* texture = as_texture(value)) return detail::with_article(describe(*texture));
     if (torch_kind(value.ptr()) != TorchKind::none) return shown_torch(value);
     constexpr std::size_t limit = 60;
     const auto text = py::reinterpret_steal<py::object>(PyObject_Repr(value.ptr()));

@@ -5,10 +5,12 @@
 
 #include "core/describe.h"
 #include "core/items.h"
+#include "core/kinds/questions.h"
 #include "core/roles.h"
 #include "python/arrays.h"
 #include "python/errors.h"
 #include "python/foreign.h"
+#include "python/sampler.h"
 #include "python/scalars.h"
 #include "python/struct_fields.h"
 #include "python/tensor.h"
@@ -20,6 +22,7 @@ using detail::ArgShape;
 using detail::Refusal;
 using detail::refused;
 using manifest::Form;
+using manifest::HostPassing;
 using manifest::ParameterTree;
 using manifest::Role;
 
@@ -40,6 +43,14 @@ bool is_of_object(const manifest::Call& call, const manifest::Argument& argument
     return manifest::is_or_lies_in(argument.name, "this") &&
            std::ranges::any_of(call.parameters,
                                [](const ParameterTree& parameter) { return parameter.form != Form::leaf; });
+}
+
+/// What a texture that feeds a call texel by texel gives its shape.
+Dims call_extents(const TextureShape& shape) {
+    Dims extents;
+    if (shape.is_array || shape.is_cube) extents.push_back(shape.layers);
+    for (const std::int64_t extent : shape.extents) extents.push_back(extent);
+    return extents;
 }
 
 /// How a tensor of another library gets in; empty for what is none.
@@ -82,7 +93,22 @@ GivenObject::GivenObject(const Reader& reader, py::handle value, std::pmr::memor
     if (differentiable_ != nullptr) content_ = differentiable_->value;
     if (const WithGradients* with = as_with_gradients(value)) content_ = with->value;
     if (!content_.is(given_)) tensor_ = as_tensor(content_);
-    if (tensor_ == nullptr && generator_ == nullptr) see_torch();
+    if (tensor_ != nullptr || generator_ != nullptr) return;
+    see_texture();
+    if (texture_ == nullptr && sampler_ == nullptr) see_torch();
+}
+
+/// Sees a texture, a sampler, or both of them in a tuple or a list.
+void GivenObject::see_texture() {
+    texture_ = as_texture(content_);
+    if (texture_ != nullptr) return;
+    sampler_ = as_sampler(content_);
+    if (sampler_ != nullptr || !is_list(content_) || PySequence_Fast_GET_SIZE(content_.ptr()) != 2) return;
+    PyObject* const* const pair = PySequence_Fast_ITEMS(content_.ptr());
+    if (as_texture(pair[0]) == nullptr || as_sampler(pair[1]) == nullptr) return;
+    content_ = snapshot(content_);  // a list may change meanwhile
+    texture_ = as_texture(PyTuple_GET_ITEM(content_.ptr(), 0));
+    sampler_ = as_sampler(PyTuple_GET_ITEM(content_.ptr(), 1));
 }
 
 /// From here on a tensor of PyTorch's is the array or the tensor that it is seen as.
@@ -123,6 +149,14 @@ GivenObject::Read& GivenObject::elements() {
         shape.kind = ArgShape::Kind::tensor;
         shape.scalar = tensor_->any.element().scalar;
         shape.shape = tensor_->any.shape();
+    } else if (texture_ != nullptr) {
+        shape.kind = ArgShape::Kind::texture;
+        shape.shape = call_extents(texture_->any.shape());
+        shape.texture = &texture_->any;
+        shape.sampler = sampler_ == nullptr && texture_->any.sampler() ? &texture_->any.sampler() : sampler_;
+    } else if (sampler_ != nullptr) {
+        shape.kind = ArgShape::Kind::sampler;
+        shape.sampler = sampler_;
     } else if (!read_value(content_, shape, read.array, read.nested, read.fault)) {
         return read;
     }
@@ -145,7 +179,9 @@ const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manif
         if (why != nullptr) *why = torch_->fault;
         return nullptr;
     }
-    if (output && written && tensor_ == nullptr && !py::isinstance<py::array>(content_)) {
+    if (!is_right_resource(argument, why)) return nullptr;
+    if (output && written && tensor_ == nullptr && texture_ == nullptr &&
+        !py::isinstance<py::array>(content_)) {
         return no([&] {
             return "an output is written to a kf.Tensor or a NumPy array, not to " + shown(given_) +
                    (is_foreign(content_.ptr()) ? way_in(content_) : "; out=np.ndarray makes a new array");
@@ -170,8 +206,31 @@ const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manif
     return &read.shape;
 }
 
+/// Tells whether a texture, or a sampler, is given for one, and something else for what is none.
+bool GivenObject::is_right_resource(const manifest::Argument& argument, Refusal* why) {
+    const HostPassing passed = manifest::passed_as(argument);
+    const bool is_texture = passed == HostPassing::texture;
+    const bool is_sampler = passed == HostPassing::sampler;
+    if (is_texture == (texture_ != nullptr) && is_sampler == (sampler_ != nullptr && texture_ == nullptr))
+        return true;
+    return refused(why, ErrorCode::type_mismatch, [&] {
+        if (is_sampler) return "a kf.Sampler is needed, not " + shown(given_);
+        if (is_texture) {
+            const char* const cure = tensor_ != nullptr ? ": kf.Texture.from_tensor(x, format) makes one"
+                                     : py::isinstance<py::array>(content_)
+                                         ? ": kf.Texture.from_numpy(a, format) makes one"
+                                         : "";
+            return "a kf.Texture is needed, not " + shown(given_) + cure;
+        }
+        return "expected " + detail::describe(argument) + ", found " +
+               (texture_ != nullptr ? detail::with_article(describe(*texture_)) + "; to_tensor() copies it"
+                                    : shown(given_));
+    });
+}
+
 const ArgShape* GivenObject::as_value(Refusal* why) {
-    if (differentiable_ == nullptr && generator_ == nullptr && tensor_ == nullptr) {
+    const bool is_resource = texture_ != nullptr || sampler_ != nullptr;
+    if (differentiable_ == nullptr && generator_ == nullptr && tensor_ == nullptr && !is_resource) {
         const Read& read = elements();
         if (read.is_elements) return &read.shape;
         if (!read.fault.text.empty()) {
@@ -318,6 +377,8 @@ void GivenObject::move_to(Host& host, bool as_struct) {
     host.differentiable = differentiable_;
     host.torch = torch_.get();
     host.generator = generator_;
+    host.texture = texture_;
+    host.sampler = sampler_;
     if (!as_struct) host.tensor = tensor_;
     if (as_struct || read_ == nullptr) return;
     host.array = std::move(read_->array);

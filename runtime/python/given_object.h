@@ -87,7 +87,9 @@ private:
     Read& read();
     Read& elements();
     void see_torch();
+    void see_texture();
     const ArgShape* as_value(detail::Refusal* why);
+    bool is_right_resource(const manifest::Argument& argument, detail::Refusal* why);
     py::object find(const manifest::ParameterTree& structure, std::size_t field);
     [[nodiscard]] bool is_own_class(const manifest::ParameterTree& structure) const;
 
@@ -98,6 +100,8 @@ private:
     Differentiable* differentiable_ = nullptr;
     const Tensor* tensor_ = nullptr;
     const Generator* generator_ = nullptr;
+    const Texture* texture_ = nullptr;
+    const Sampler* sampler_ = nullptr;    ///< beside a texture: the other one of a pair
     std::unique_ptr<TorchTensor> torch_;  ///< null where `content_` isn't PyTorch's
     Read* read_ = nullptr;
     /// By the field's name; null for one that isn't there.

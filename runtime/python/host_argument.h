@@ -16,6 +16,7 @@
 #include "python/host.h"
 #include "python/struct_type.h"
 #include "python/tensor.h"
+#include "python/texture.h"
 
 namespace kf::python {
 
@@ -54,8 +55,10 @@ struct Host {
     bool as_array = false;          ///< an output that isn't given, asked for as a NumPy array
     py::object content;  ///< `given`, or the value inside a Differentiable, which may get another meanwhile
     Differentiable* differentiable = nullptr;
-    const Tensor* tensor = nullptr;  ///< one of these four, unless absent
+    const Tensor* tensor = nullptr;  ///< one of these six, unless absent
     const Generator* generator = nullptr;
+    const Texture* texture = nullptr;
+    const Sampler* sampler = nullptr;          ///< beside a texture: of one that is given with it
     TorchTensor* torch = nullptr;              ///< of `tensor` or `array`, where PyTorch has it
     std::shared_ptr<HeldGradients> gradients;  ///< that aren't the tensor's own; null for none
     std::shared_ptr<TorchOutput> output;       ///< what makes the result; null where we do

@@ -137,6 +137,14 @@ private:
             place.kind = Place::Kind::generator;
             return manifest::passed_as(leaf(parameter)) == HostPassing::generator;
         }
+        if (tag.kind == Tag::Kind::texture) {
+            place.kind = Place::Kind::texture;
+            return manifest::passed_as(leaf(parameter)) == HostPassing::texture;
+        }
+        if (tag.kind == Tag::Kind::sampler) {
+            place.kind = Place::Kind::sampler;
+            return manifest::passed_as(leaf(parameter)) == HostPassing::sampler;
+        }
         return tag.is_tensor() ? note_tensor(place, parameter) : note_number(tag, place, parameter);
     }
 
@@ -208,7 +216,8 @@ private:
             result.element = element_type(argument.element);
             return is_output || given_[i];
         }
-        if (!manifest::passes_elements(argument)) return false;
+        const bool is_texture = given_[i] && manifest::passed_as(argument) == HostPassing::texture;
+        if (!manifest::passes_elements(argument) && !is_texture) return false;
         result.kind = given_[i] ? Result::Kind::given : Result::Kind::made;
         result.index = given_[i].value_or(i);
         result.structure = item(i).type;

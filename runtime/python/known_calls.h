@@ -27,7 +27,18 @@ struct CallKey {
 struct KnownCall {
     /// What an argument becomes.
     struct Place {
-        enum class Kind : std::uint8_t { nothing, value, address, tensor, pointer, generator, shape, stream };
+        enum class Kind : std::uint8_t {
+            nothing,
+            value,
+            address,
+            tensor,
+            pointer,
+            generator,
+            texture,
+            sampler,
+            shape,
+            stream
+        };
         Kind kind = Kind::nothing;
         bool is_written = false;   ///< of values: it comes back; of tensors: the call may write to it
         ScalarType scalar{};       ///< of values

@@ -10,6 +10,8 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_device(module);
     kf::python::bind_tensor(module);
     kf::python::bind_buffer(module);
+    kf::python::bind_sampler(module);
+    kf::python::bind_texture(module);
     kf::python::bind_differentiable(module);
     kf::python::bind_with_gradients(module);
     kf::python::bind_encoder(module);

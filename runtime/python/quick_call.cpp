@@ -12,8 +12,10 @@
 #include "python/gil.h"
 #include "python/host.h"
 #include "python/options.h"
+#include "python/sampler.h"
 #include "python/stream.h"
 #include "python/tensor.h"
+#include "python/texture.h"
 #include "python/torch_outputs.h"
 
 namespace kf::python {
@@ -164,6 +166,11 @@ private:
                 args_[place.item].kind = Arg::Kind::generator;
                 args_[place.item].value = as_exact_generator(argument.value)->data();
                 return true;
+            case Place::Kind::texture: return place_texture(args_[place.item], argument.value);
+            case Place::Kind::sampler:
+                args_[place.item].kind = Arg::Kind::sampler;
+                args_[place.item].sampler = &content<SamplerObject>(argument.value)->sampler;
+                return true;
             case Place::Kind::stream: stream_ = argument.value; return true;
             case Place::Kind::shape: has_shape_ = true; return read_shape(argument.value, shape_);
         }
@@ -192,9 +199,22 @@ private:
         return tensor.made_grads ? &kept_.add(tensor.any) : &tensor.any;
     }
 
-    bool is_in_context(const Tensor& tensor) {
-        if (context_ == nullptr) context_ = &tensor.context;
-        return *context_ == tensor.context;
+    bool place_texture(Arg& arg, PyObject* value) {
+        const bool is_pair = PyTuple_Check(value) != 0;
+        const Texture& texture = *content<Texture>(is_pair ? PyTuple_GET_ITEM(value, 0) : value);
+        arg.kind = Arg::Kind::texture;
+        arg.texture = &texture.any;
+        if (is_pair) {
+            arg.sampler = &content<SamplerObject>(PyTuple_GET_ITEM(value, 1))->sampler;
+        } else if (texture.any.sampler()) {
+            arg.sampler = &texture.any.sampler();
+        }
+        return is_in_context(texture);
+    }
+
+    bool is_in_context(const auto& given) {
+        if (context_ == nullptr) context_ = &given.context;
+        return *context_ == given.context;
     }
 
     std::byte* room(std::size_t i) { return room_[i]; }

@@ -9,8 +9,10 @@
 #include "python/attributes.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
+#include "python/sampler.h"
 #include "python/scalars.h"
 #include "python/tensor.h"
+#include "python/texture.h"
 
 namespace kf::python {
 namespace {
@@ -100,7 +102,8 @@ bool is_struct_like(py::handle value) {
                           (PyTuple_Check(object) && named_fields(value).is_none());
     return !sequence && !number_kind(value) && PyUnicode_Check(object) == 0 &&
            !py::isinstance<py::array>(value) && as_tensor(value) == nullptr &&
-           as_differentiable(value) == nullptr;
+           as_differentiable(value) == nullptr && as_texture(value) == nullptr &&
+           as_sampler(value) == nullptr;
 }
 
 py::object find_field(py::handle value, const StructView& view, std::size_t field) {

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import Token
 from types import EllipsisType, TracebackType
-from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -313,6 +313,191 @@ class Tensor:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The memory of a CUDA device, in version 3 of the protocol; no such attribute on others."""
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
+
+_Filter: TypeAlias = Literal["nearest", "linear"]
+_Address: TypeAlias = Literal["repeat", "mirror", "clamp", "border"]
+_Compare: TypeAlias = Literal[
+    "none", "never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always"
+]
+_Border: TypeAlias = Literal["transparent_black", "opaque_black", "opaque_white"]
+_Kind: TypeAlias = Literal["1d", "2d", "3d", "cube", "1d_array", "2d_array", "cube_array"]
+
+class Sampler:
+    """How a texture is read at a place between its texels. Belongs to no device."""
+
+    def __init__(
+        self,
+        filter: _Filter | tuple[_Filter, _Filter] = "linear",
+        address: _Address | tuple[_Address, ...] = "clamp",
+        *,
+        mip_filter: _Filter | None = None,
+        compare: _Compare | None = None,
+        anisotropy: float = 1,
+        lod_min: float = 0,
+        lod_max: float = 1000,
+        lod_bias: float = 0,
+        border: _Border = "transparent_black",
+    ) -> None:
+        """`filter`: 'nearest' or 'linear', or one for minifying and one for magnifying; `mip_filter`, between
+        mips, is the first of them.
+
+        `address`, what lies outside: 'repeat', 'mirror', 'clamp' or 'border', or one for each of x, y, z.
+        `compare` makes it what SamplerComparisonState takes: 'less' is 1 where the value given is less than
+        the texel.
+        """
+    @property
+    def filter(self) -> str | tuple[str, str]: ...
+    @property
+    def address(self) -> str | tuple[str, str, str]: ...
+    @property
+    def mip_filter(self) -> str: ...
+    @property
+    def compare(self) -> str | None: ...
+    @property
+    def anisotropy(self) -> float: ...
+    @property
+    def lod_min(self) -> float: ...
+    @property
+    def lod_max(self) -> float: ...
+    @property
+    def lod_bias(self) -> float: ...
+    @property
+    def border(self) -> str: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+
+class Texture:
+    """Texels in device memory, or a view of some mips and layers of them. Calls write to it only if it is
+    `writable`.
+
+    Its shape has y before x, (d, h, w), and counts neither layers nor channels.
+    """
+
+    @staticmethod
+    def from_numpy(
+        a: npt.NDArray[Any],
+        format: str,
+        *,
+        writable: bool = False,
+        kind: _Kind | None = None,
+        mips: int = 1,
+        device: Device | None = None,
+    ) -> Texture:
+        """A copy of `a`, [layers,] [d,] h, w [, channels], of exactly the format's scalars.
+
+        `kind` is '1d', '2d', '3d' or 'cube', and with '_array' behind it has layers; by default `a` says how
+        many dimensions there are. `mips`: how many, 0 for all down to one texel; further ones than the first
+        are undefined.
+        """
+    @staticmethod
+    def empty(
+        shape: int | Sequence[int],
+        format: str,
+        *,
+        mips: int = 1,
+        layers: int | None = None,
+        writable: bool | None = None,
+        kind: _Kind | None = None,
+        device: Device | None = None,
+    ) -> Texture:
+        """Texels undefined; writable where calls can write the format.
+
+        `layers` makes it an array; of an array of cubes they are the faces, 6 for each.
+        """
+    @staticmethod
+    def from_tensor(
+        tensor: Tensor, format: str, *, writable: bool = False, kind: _Kind | None = None, mips: int = 1
+    ) -> Texture:
+        """A copy of a contiguous kf.Tensor on its device, as from_numpy() takes an array."""
+    @staticmethod
+    def adopt(
+        handle: int,
+        shape: int | Sequence[int],
+        format: str,
+        *,
+        mips: int = 1,
+        layers: int | None = None,
+        writable: bool = False,
+        kind: _Kind | None = None,
+        layout: int = 0,
+        is_mipmapped: bool = False,
+        owner: object = None,
+        device: Device | None = None,
+    ) -> Texture:
+        """A VkImage of the device's, in the VkImageLayout `layout`, in which it is left behind each batch of
+        commands; or a cudaArray, with `is_mipmapped` a cudaMipmappedArray.
+
+        `owner` is kept as long as it is used.
+        """
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """A new array of the first mip, [layers,] [d,] h, w [, channels]; waits for what writes the
+        texture."""
+    def copy_from_numpy(self, a: npt.NDArray[Any], *, offset: int | Sequence[int] | None = None) -> None:
+        """Overwrites the first mip in place, or with `offset`, y before x, a box of it in all layers."""
+    def to_tensor(self) -> Tensor:
+        """A new kf.Tensor of the first mip, copied on the device."""
+    def copy_from(self, tensor: Tensor) -> None:
+        """Copies a contiguous kf.Tensor into the first mip, on the device."""
+    def copy_to(self, tensor: Tensor) -> None:
+        """Copies the first mip into a contiguous kf.Tensor, on the device."""
+    def generate_mips(self) -> None:
+        """Fills all mips from the first one: a texel is the linear sample of the mip before, at its
+        middle."""
+    def mip(self, i: int) -> Texture:
+        """A view of one mip, whose shape it then has.
+
+        Negative ones count from the end, here and below.
+        """
+    def mip_range(self, first: int, count: int) -> Texture:
+        """A view of `count` mips."""
+    def layer(self, i: int) -> Texture:
+        """A view of one layer, which is no array any more, or of one face of a cube, a 2D texture."""
+    def layer_range(self, first: int, count: int) -> Texture:
+        """A view of `count` layers; of faces a 2D array."""
+    def cube(self, i: int) -> Texture:
+        """A view of one cube of an array of them."""
+    def cube_range(self, first: int, count: int) -> Texture:
+        """A view of `count` cubes of an array of them."""
+    def with_sampler(self, sampler: Sampler) -> Texture:
+        """The same texels for a parameter that is texture and sampler in one, a Sampler2D; in calls (texture,
+        sampler) is the same."""
+    @property
+    def sampler(self) -> Sampler | None:
+        """What with_sampler() was given, or None."""
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int:
+        """1 of one dimension."""
+    @property
+    def depth(self) -> int:
+        """1 but of three dimensions."""
+    @property
+    def layers(self) -> int:
+        """Of a cube its 6 faces, +x, -x, +y, -y, +z, -z; 1 of what has none."""
+    @property
+    def mips(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def channels(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the texels as they lie in memory: uint8 of rgba8."""
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def nbytes(self) -> int:
+        """Of the first mip."""
+    @property
+    def writable(self) -> bool: ...
+    @property
+    def device(self) -> Device: ...
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
 
 _V = TypeVar("_V")

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kernelfunctions._kf import Buffer, Differentiable, Grid, RandFloat, Range, Tensor, WangHash
+from kernelfunctions._kf import (
+    Buffer,
+    Differentiable,
+    Grid,
+    RandFloat,
+    Range,
+    Sampler,
+    Tensor,
+    Texture,
+    WangHash,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -58,13 +68,23 @@ OutValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any] | TorchTensor[Any]
 DiffOutValue: TypeAlias = OutValue | Differentiable[OutValue]
 #: None once threads() or groups() has said how many threads run; else what takes it by launchRaw().
 LaunchResult: TypeAlias = Any
+#: A texture with a sampler.
+SampledTexture: TypeAlias = Texture | tuple[Texture, Sampler]
 #: Memory that calls reach through pointers.
 MemoryValue: TypeAlias = Tensor | Buffer | Sequence[Tensor | Buffer]
 #: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
 Tangents: TypeAlias = Mapping[str, Any]
 #: A field of a struct that some function takes field by field.
 FieldValue: TypeAlias = (
-    TorchValue[_Torch] | FloatValue | Differentiable[Any] | Grid | Range | WangHash | RandFloat
+    TorchValue[_Torch]
+    | FloatValue
+    | Differentiable[Any]
+    | Grid
+    | Range
+    | WangHash
+    | RandFloat
+    | Texture
+    | Sampler
 )
 #: Asks for an output as a new NumPy array.
 ArrayRequest: TypeAlias = type[npt.NDArray[Any]] | Literal["numpy"]
@@ -117,6 +137,7 @@ __all__ = [
     "IsCudaStream",
     "MemoryValue",
     "OutValue",
+    "SampledTexture",
     "Stream",
     "StructValue",
     "Tangents",

@@ -8,8 +8,14 @@
 namespace kf::python {
 
 // The answers to kinds/questions.h.
-inline detail::Arg convert_item(const manifest::kinds::Sampler&, CallItems&, std::size_t, const Context&) {
-    return detail::Arg::none();
+inline detail::Arg convert_item(const manifest::kinds::Sampler&, CallItems& items, std::size_t i,
+                                const Context&) {
+    const Host& host = items.host(i);
+    if (host.sampler == nullptr) return detail::Arg::none();
+    detail::Arg arg;
+    arg.kind = detail::Arg::Kind::sampler;
+    arg.sampler = host.sampler;
+    return arg;
 }
 inline py::object gradient_of_item(const manifest::kinds::Sampler&, CallItems&, std::size_t) {
     return py::none();

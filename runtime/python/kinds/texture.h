@@ -8,15 +8,12 @@
 namespace kf::python {
 
 // The answers to kinds/questions.h.
-inline detail::Arg convert_item(const manifest::kinds::Texture&, CallItems&, std::size_t, const Context&) {
-    return detail::Arg::none();
-}
+detail::Arg convert_item(const manifest::kinds::Texture& texture, CallItems& items, std::size_t i,
+                         const Context& context);
 inline py::object gradient_of_item(const manifest::kinds::Texture&, CallItems&, std::size_t) {
     return py::none();
 }
-inline py::object result_of_item(const manifest::kinds::Texture&, CallItems&, std::size_t,
-                                 const ContextPtr&) {
-    return py::none();
-}
+py::object result_of_item(const manifest::kinds::Texture& texture, CallItems& items, std::size_t i,
+                          const ContextPtr& context);
 
 }  // namespace kf::python

@@ -1,0 +1,32 @@
+// Textures in calls from Python, whole ones and those that feed calls texel by texel.
+#include "python/kinds/texture.h"
+
+#include "python/errors.h"
+#include "python/texture.h"
+
+namespace kf::python {
+
+using detail::Arg;
+
+Arg convert_item(const manifest::kinds::Texture&, CallItems& items, std::size_t i, const Context&) {
+    const Host& host = items.host(i);
+    if (host.as_array) {
+        refuse(ErrorCode::type_mismatch, items.where(i),
+               "it is written to a texture, which can't be asked for as an array: give a kf.Texture, and "
+               "to_numpy() copies it");
+    }
+    if (host.texture == nullptr) return Arg::none();
+    Arg arg;
+    arg.kind = Arg::Kind::texture;
+    arg.texture = &host.texture->any;
+    arg.sampler = host.sampler == nullptr && arg.texture->sampler() ? &arg.texture->sampler() : host.sampler;
+    return arg;
+}
+
+py::object result_of_item(const manifest::kinds::Texture&, CallItems& items, std::size_t i,
+                          const ContextPtr&) {
+    const py::handle given = items.host(i).given;
+    return given ? py::reinterpret_borrow<py::object>(given) : py::none();
+}
+
+}  // namespace kf::python
