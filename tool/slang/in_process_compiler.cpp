@@ -30,6 +30,7 @@
 #include "slang/spirv.h"
 #include "slang/spirv_validator.h"
 #include "slang/started_slang.h"
+#include "slang/texture_errors.h"
 #include "slang/types.h"
 #include "slang/workarounds/hidden_loops.h"
 #include "slang/workarounds/loops.h"
@@ -236,7 +237,9 @@ public:
         }
         // A failed compile may leave a session in any state, and its error is final anyway.
         drop_sessions();
-        return Outcome<CompiledKernel>(with_origin(outcome.errors(), source))
+        Diagnostics errors = outcome.errors();
+        if (target == CodeTarget::cuda_source) errors = with_texture_errors(std::move(errors));
+        return Outcome<CompiledKernel>(with_origin(std::move(errors), source))
             .with_warnings(outcome.warnings());
     }
 
@@ -340,6 +343,7 @@ private:
     Outcome<Session*> session_for(const CodeForm& form) {
         if (!started_) started_ = start_slang();
         sources_.set_globals(form.sets_globals ? globals_ : std::vector<GlobalForm>());
+        sources_.own_textures(form.target == CodeTarget::cuda_source);
         Entry& kept = entry(form);
         if (kept.is_fresh()) {
             return &*kept.session;
@@ -349,23 +353,25 @@ private:
         if (!needs_foreign_names_) {
             const auto texts = module_texts(options_.modules, options_.search_paths);
             needs_foreign_names_ = name_foreign_types(texts);
+            needs_textures_ = name_textures(texts);
             sources_.leave_modules(shadowed_modules(texts));
         }
-        Outcome<Session> session = load_modules(form, needed_support(), keeps_gradients_);
+        Outcome<Session> session = load_modules(form, needed_support(form.target), keeps_gradients_);
         if (!session && !*needs_foreign_names_) {
             // Names may come from where nobody looked for them.
             needs_foreign_names_ = true;
-            session = load_modules(form, needed_support(), keeps_gradients_);
+            needs_textures_ = true;
+            session = load_modules(form, needed_support(form.target), keeps_gradients_);
         }
         if (!session && sources_.has_opened()) {
             sources_.open_fields(false);
-            session = load_modules(form, needed_support(), keeps_gradients_);
+            session = load_modules(form, needed_support(form.target), keeps_gradients_);
         }
         if (!session && keeps_gradients_) {
             // The change may be at fault. If not, the errors are better those of the text as it is.
             keeps_gradients_ = false;
             const Diagnostics refused = session.errors();
-            session = load_modules(form, needed_support(), false);
+            session = load_modules(form, needed_support(form.target), false);
             if (session) unprotected_ = unprotected_warning(refused);
         }
         if (!session) {
@@ -391,15 +397,17 @@ private:
         return {warning};
     }
 
-    /// The support modules but for those with names of other projects, which few user's modules have.
-    [[nodiscard]] SupportModules usual_support() const {
+    /// The support modules but for those with names of other projects, which few user's modules have, and
+    /// those of textures where there are none.
+    [[nodiscard]] SupportModules needed_support(CodeTarget target = CodeTarget::spirv) const {
+        const bool foreign_names = needs_foreign_names_.value_or(false);
+        const bool textures = needs_textures_ && target == CodeTarget::cuda_source;
         SupportModules modules = support_modules_;
-        std::erase_if(modules, [](const SupportModule& module) { return has_foreign_names(module.name); });
+        std::erase_if(modules, [&](const SupportModule& module) {
+            const bool of_textures = module.name == texture_module || module.name == texel_module;
+            return (of_textures && !textures) || (has_foreign_names(module.name) && !foreign_names);
+        });
         return modules;
-    }
-
-    [[nodiscard]] SupportModules needed_support() const {
-        return needs_foreign_names_.value_or(false) ? support_modules_ : usual_support();
     }
 
     Outcome<Session> load_modules(const CodeForm& form, const SupportModules& support_modules,
@@ -504,7 +512,7 @@ private:
         }
         sources_.open_fields(false);
         const Outcome<Session> session =
-            load_modules({CodeTarget::spirv}, support_modules_, keeps_gradients_);
+            load_modules({CodeTarget::spirv}, needed_support(), keeps_gradients_);
         sources_.open_fields(true);
         return session ? Diagnostics() : session.errors();
     }
@@ -751,6 +759,7 @@ private:
     Sources sources_;                          // before the sessions, which must go first
     std::vector<GlobalForm> globals_;          ///< of sessions for kernels that set some
     std::optional<bool> needs_foreign_names_;  ///< nothing until a session is made
+    bool needs_textures_ = false;              ///< likewise
     bool keeps_gradients_ = true;              ///< unless modules load only without that
     Diagnostics unprotected_;                  ///< that they do, until it is said
     std::shared_ptr<StartedSlang> started_;    // likewise

@@ -17,13 +17,34 @@ struct OwnType {
     std::string_view module;
 };
 
-constexpr std::array<OwnType, 7> own_types{{{"TensorView", "kf_views"},
-                                            {"DiffTensorView", "kf_views"},
-                                            {"TorchTensor", "kf_views"},
-                                            {"Buffer", "kf_buffers"},
-                                            {"RWBuffer", "kf_buffers"},
-                                            {"AppendStructuredBuffer", "kf_buffers"},
-                                            {"ConsumeStructuredBuffer", "kf_buffers"}}};
+constexpr std::array<OwnType, 28> own_types{{{"TensorView", "kf_views"},
+                                             {"DiffTensorView", "kf_views"},
+                                             {"TorchTensor", "kf_views"},
+                                             {"Buffer", "kf_buffers"},
+                                             {"RWBuffer", "kf_buffers"},
+                                             {"AppendStructuredBuffer", "kf_buffers"},
+                                             {"ConsumeStructuredBuffer", "kf_buffers"},
+                                             {"Texture1D", texture_module},
+                                             {"Texture1DArray", texture_module},
+                                             {"Texture2D", texture_module},
+                                             {"Texture2DArray", texture_module},
+                                             {"Texture3D", texture_module},
+                                             {"TextureCube", texture_module},
+                                             {"TextureCubeArray", texture_module},
+                                             {"RWTexture1D", texture_module},
+                                             {"RWTexture1DArray", texture_module},
+                                             {"RWTexture2D", texture_module},
+                                             {"RWTexture2DArray", texture_module},
+                                             {"RWTexture3D", texture_module},
+                                             {"Sampler1D", texture_module},
+                                             {"Sampler1DArray", texture_module},
+                                             {"Sampler2D", texture_module},
+                                             {"Sampler2DArray", texture_module},
+                                             {"Sampler3D", texture_module},
+                                             {"SamplerCube", texture_module},
+                                             {"SamplerCubeArray", texture_module},
+                                             {"SamplerState", texture_module},
+                                             {"SamplerComparisonState", texture_module}}};
 
 const OwnType* find_own_type(std::string_view word) {
     const auto found = std::find_if(own_types.begin(), own_types.end(),
@@ -67,7 +88,9 @@ void each_named(const LexedText& text, Visit visit) {
             // Behind its #, a macro's text is lexed as others are.
             each_named(LexedText(text[index].substr(1)), visit);
         } else if (const OwnType* type = find_own_type(text[index])) {
-            const bool is_type = text[index + 1] == "<" || text.is_word(index + 1);
+            // Nobody calls a variable Texture2D, and arguments of types have nothing behind them.
+            const bool is_type =
+                text[index + 1] == "<" || text.is_word(index + 1) || type->module == texture_module;
             const bool is_member = index > 0 && text[index - 1] == ".";
             if (is_type && !is_member) visit(*type);
         }
@@ -104,6 +127,11 @@ std::string with_own_types(std::string_view text, const ModuleNames& shadowed) {
 
 bool has_foreign_names(std::string_view support_module) {
     return support_module == "kf_views" || support_module == "slangpy";
+}
+
+bool name_textures(const std::vector<std::pair<std::string, std::string>>& texts) {
+    return std::any_of(texts.begin(), texts.end(),
+                       [](const auto& text) { return modules_named(text.second).contains(texture_module); });
 }
 
 bool name_foreign_types(const std::vector<std::pair<std::string, std::string>>& texts) {

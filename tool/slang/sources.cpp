@@ -84,18 +84,24 @@ Sources::Sources(const std::map<std::string, std::string>& texts) {
     texts_ = given_;
 }
 
+ModuleNames Sources::left_modules() const {
+    ModuleNames left = shadowed_;
+    if (!owns_textures_) left.insert(texture_module);
+    return left;
+}
+
 bool Sources::changes_any() {
     return std::any_of(texts_.begin(), texts_.end(), [&](const auto& text) {
-        return as_compiled(text.second) != with_own_types(text.second, shadowed_);
+        return as_compiled(text.second) != with_own_types(text.second, left_modules());
     });
 }
 
 std::string Sources::as_compiled(const std::string& text) {
     std::string changed = workarounds_.empty() ? text : keep_gradients(text, workarounds_);
-    if (!opens_fields_) return with_own_types(changed, shadowed_);
+    if (!opens_fields_) return with_own_types(changed, left_modules());
     std::string opened = with_open_fields(changed);
     has_opened_ = has_opened_ || opened != changed;
-    return with_own_types(opened, shadowed_);
+    return with_own_types(opened, left_modules());
 }
 
 std::string Sources::as_module(const std::string& text) {

@@ -44,6 +44,8 @@ public:
     void set_globals(std::vector<GlobalForm> globals) { globals_ = std::move(globals); }
     /// No text imports these for the names of types: see own_types.h.
     void leave_modules(ModuleNames shadowed) { shadowed_ = std::move(shadowed); }
+    /// Slang is given texts in which textures are kf's own, as on CUDA.
+    void own_textures(bool own) { owns_textures_ = own; }
     /// Returns what Slang is given for a text.
     [[nodiscard]] std::string as_compiled(const std::string& text);
     /// The same for a file's, whose entry points become functions and whose parameters take what blocks hold:
@@ -84,7 +86,11 @@ private:
     Workarounds workarounds_;
     bool opens_fields_ = true;
     std::vector<GlobalForm> globals_;
+    /// Those that no text imports.
+    [[nodiscard]] ModuleNames left_modules() const;
+
     ModuleNames shadowed_;
+    bool owns_textures_ = false;
     bool has_opened_ = false;
     Diagnostics refused_;
 };

@@ -17,6 +17,8 @@ std::vector<SupportModule> support_modules() {
             {"kf_records", std::string(embedded::kf_records_slang), embedded::kf_records_slang_module()},
             {"kf_rows", std::string(embedded::kf_rows_slang), embedded::kf_rows_slang_module()},
             {"kf_buffers", std::string(embedded::kf_buffers_slang), embedded::kf_buffers_slang_module()},
+            {"kf_texels", std::string(embedded::kf_texels_slang), embedded::kf_texels_slang_module()},
+            {"kf_textures", std::string(embedded::kf_textures_slang), embedded::kf_textures_slang_module()},
             {"kf", std::string(embedded::kf_slang), embedded::kf_slang_module()},
             {"kf_views", std::string(embedded::kf_views_slang), embedded::kf_views_slang_module()},
             {"slangpy", std::string(embedded::slangpy_slang), embedded::slangpy_slang_module()}};

@@ -20,6 +20,10 @@ TEST(OwnTypes, AreImportedBehindAllElse) {
           "void f(AppendStructuredBuffer<S> a) {}", "#define FROM(T) ConsumeStructuredBuffer<T>\n",
           "float Buffers;\nvoid f(Buffer<float> Buffer) {}"})
         EXPECT_EQ(with_own_types(text), text + "\nimport kf_buffers;\n");
+    for (const std::string text :
+         {"float4 f(Texture2D t) { return t[0]; }", "RWTexture3D<float> out : register(u0);\n",
+          "float f(Optional<SamplerState> s);", "struct S { Sampler2DArray<half2> s[4]; }"})
+        EXPECT_EQ(with_own_types(text), text + "\nimport kf_textures;\n");
     const std::string both = "void f(TensorView<float> a, Buffer<float> b) {}";
     EXPECT_EQ(with_own_types(both), both + "\nimport kf_buffers;\nimport kf_views;\n");
 }
@@ -32,7 +36,7 @@ TEST(OwnTypes, OtherTextsStay) {
           "import kf_views;\nvoid f(TensorView<float> a) {}", "float f(StructuredBuffer<float> b);",
           "struct Buffer<T> { T* at; }\nfloat f(Buffer<float> b);", "enum Buffer { one }; float f(Buffer b);",
           "typedef StructuredBuffer<float> Buffer;\nfloat f(Buffer b);",
-          "float f(float Buffer) { return Buffer; }",
+          "float f(float Buffer) { return Buffer; }", "float f(S s) { return s.SamplerState; }",
           "float f(S s) { return s.Buffer < 1 ? s.Buffer[0] : Buffer(3); }",
           "import kf_buffers;\nvoid f(Buffer<float> a) {}"})
         EXPECT_EQ(with_own_types(text), text);
@@ -46,6 +50,12 @@ TEST(OwnTypes, LeaveModulesOfNamesThatOthersDeclare) {
     EXPECT_EQ(with_own_types(text, shadowed), text);
     const std::string other = "float f(TensorView<float> b);";
     EXPECT_EQ(with_own_types(other, shadowed), other + "\nimport kf_views;\n");
+}
+
+TEST(OwnTypes, TexturesAreFoundInModules) {
+    EXPECT_FALSE(name_textures({{"a.slang", "import kf;\n"}, {"b.slang", "float f(Buffer<int> b);"}}));
+    EXPECT_FALSE(name_textures({{"a.slang", "struct Texture2D {}; float f(Texture2D t);"}}));
+    EXPECT_TRUE(name_textures({{"a.slang", "float f();"}, {"b.slang", "float f(TextureCube<float> t);"}}));
 }
 
 TEST(OwnTypes, SupportModulesForViewsAreSeldomNeeded) {
