@@ -86,12 +86,13 @@ constexpr bool is_texture(ResourceKind kind) {
 
 /// Returns the bytes of its handle on CUDA, which lies at a multiple of 8: a buffer's address and how many
 /// elements it has; a texture's objects, one for each sampler, and its extents; a sampler's number.
-constexpr std::int64_t handle_bytes(const ResourceSlot& slot) {
+constexpr std::int64_t handle_bytes(ResourceKind kind, std::int64_t samplers = 1) {
     constexpr std::int64_t object = 8;
     constexpr std::int64_t extents = 24;
-    if (slot.kind == ResourceKind::buffer) return 16;
-    return is_texture(slot.kind) ? object * slot.samplers + extents : object;
+    if (kind == ResourceKind::buffer) return 16;
+    return is_texture(kind) ? object * samplers + extents : object;
 }
+inline std::int64_t handle_bytes(const ResourceSlot& slot) { return handle_bytes(slot.kind, slot.samplers); }
 inline constexpr std::int64_t handle_alignment = 8;
 
 struct Image {

@@ -65,7 +65,7 @@ Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
             const std::uint64_t count =
                 buffer.is_empty ? 0 : buffer.size / static_cast<std::uint64_t>(slot.stride);
             const std::array<std::uint64_t, 2> handle{buffer.allocation->address + buffer.offset, count};
-            static_assert(sizeof handle == manifest::handle_bytes(manifest::ResourceSlot{}));
+            static_assert(sizeof handle == manifest::handle_bytes(manifest::ResourceKind::buffer));
             std::memcpy(place, handle.data(), sizeof handle);
             lowered.uses.push_back({buffer.allocation, slot.writes});
         };
