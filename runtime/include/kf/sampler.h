@@ -69,7 +69,7 @@ struct SamplerOptions {
     AddressModes address = AddressMode::clamp;
     Compare compare = Compare::none;  ///< none: it isn't a comparison sampler
     float anisotropy = 1;             ///< 1: none; at most 16
-    LodOptions lod;
+    LodOptions lod = {};
     Border border = Border::transparent_black;  ///< of AddressMode::border
 
     bool operator==(const SamplerOptions&) const = default;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <kf/any_texture.h>
 #include <kf/device.h>
 
 struct VkInstance_T;
@@ -15,6 +16,7 @@ struct VkPhysicalDevice_T;
 struct VkDevice_T;
 struct VkQueue_T;
 struct VkCommandBuffer_T;
+struct VkImage_T;
 
 namespace kf {
 
@@ -39,6 +41,22 @@ struct VulkanHandles {
 /// Throws DeviceError (missing_feature) when the device lacks what the runtime needs, ArgumentError for
 /// null handles.
 [[nodiscard]] Device adopt(const VulkanHandles& handles);
+
+/// An image of the caller's. It must outlive the texture and the commands that use it, or `owner` must keep
+/// it alive. It was made with what the texture is used for: VK_IMAGE_USAGE_SAMPLED_BIT, TRANSFER_SRC and
+/// TRANSFER_DST, STORAGE where the shape is writable; for the queue family or for several, of one sample and
+/// optimal tiling; of a cube with VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT.
+struct VulkanImage {
+    VkImage_T* image = nullptr;
+    TextureShape shape;        ///< as it was made
+    std::uint32_t layout = 0;  ///< the VkImageLayout that all of it is in, and is left in behind each batch
+    std::shared_ptr<void> owner;
+};
+
+/// Makes a texture of it: `kf::Texture2D<kf::float4>(kf::adopt(device, image))`. What others do to the image
+/// must be done, or come before on the device's queue. Throws ArgumentError: missing_argument for null,
+/// device_mismatch for a device that isn't Vulkan's, and what AnyTexture::empty() throws.
+[[nodiscard]] AnyTexture adopt(const Device& device, const VulkanImage& image);
 
 /// What a finished CommandBufferEncoder recorded uses memory of ours, which is kept for it.
 class RecordedCommands {
