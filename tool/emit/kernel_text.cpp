@@ -77,6 +77,8 @@ std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, c
                            });
     };
     if (takes([](TensorForm form) { return is_view(form); })) imports.insert(imports.begin(), "kf_views");
+    if (takes([](TensorForm form) { return form == TensorForm::diff_texture; }))
+        imports.insert(imports.begin(), "kf_diff_textures");
     if (takes([](TensorForm form) { return form == TensorForm::diff_output; }))
         imports.insert(imports.begin(), "slangpy");
     return imports;

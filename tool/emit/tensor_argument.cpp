@@ -59,6 +59,7 @@ std::vector<std::string> dense_inner_strides(const std::vector<std::string>& ext
 
 std::string tensor_initializer(const Type& type, const TensorViews& views, bool writable) {
     const std::string may_write = writable ? "true" : "false";
+    const std::string read = "{ " + braced(views.data) + ", " + added(views.grad_out, views) + " }";
     std::string both = "{ " + views.data + ", " + may_write + " }";
     const std::string element =
         "<" + declared_name(type.element.front()) + ">(" + any_rank(views.data) + ", ";
@@ -67,8 +68,8 @@ std::string tensor_initializer(const Type& type, const TensorViews& views, bool 
         case TensorForm::write: return braced(views.data);
         case TensorForm::atomic: return added(views.data, views);
         case TensorForm::read_write: return both;
-        case TensorForm::diff_read:
-            return "{ " + braced(views.data) + ", " + added(views.grad_out, views) + " }";
+        case TensorForm::diff_read: return read;
+        case TensorForm::diff_texture: return "{ " + read + " }";
         case TensorForm::diff_write: return "{ " + braced(views.data) + ", " + braced(views.grad_in) + " }";
         case TensorForm::diff_output: return "{ " + both + ", " + braced(views.grad_in) + " }";
         // Functions of the user's own may add up gradients in it.

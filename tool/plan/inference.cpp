@@ -15,10 +15,15 @@ namespace {
 
 bool is_tensor(const TypeText& type) {
     const std::optional<TensorForm> form = form_named(type.name);
-    return type.arguments.size() == 2 && form && !is_view(*form);
+    return form && !is_view(*form) && type.arguments.size() == (*form == TensorForm::diff_texture ? 3 : 2);
 }
 
 TypeText parsed_number(std::int64_t value) { return {std::to_string(value), {}}; }
+
+/// Returns the rank as the type spells it; for types that is_tensor() accepts.
+TypeText rank_of(const TypeText& type) {
+    return type.arguments.size() == 2 ? type.arguments[1] : parsed_number(2);
+}
 
 class KindReader {
 public:
@@ -41,15 +46,16 @@ public:
     /// the call's.
     void read_tensor(const TypeText& pattern, const std::optional<TypeText>& element) {
         std::optional<TypeText> inner = pattern.arguments[0];
+        const TypeText own_rank = rank_of(pattern);
         for (int trailing = 0; inner && trailing < kind_.rank; ++trailing, inner = peeled(*inner)) {
             for (int rank = kind_.rank - trailing; rank > 0; --rank) {
                 Reading reading{so_far_.cost + kind_.rank - rank, so_far_.bindings};
-                if (mentioned(pattern.arguments[1], names_) &&
-                    !unify(pattern.arguments[1], parsed_number(rank), names_, reading.bindings))
+                if (mentioned(own_rank, names_) &&
+                    !unify(own_rank, parsed_number(rank), names_, reading.bindings))
                     continue;
                 if (element && !unify(*inner, *element, names_, reading.bindings)) continue;
                 readings_.push_back(std::move(reading));
-                if (!mentioned(pattern.arguments[1], names_)) break;
+                if (!mentioned(own_rank, names_)) break;
             }
             if (!element) break;
         }

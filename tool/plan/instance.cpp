@@ -121,6 +121,8 @@ private:
         }
         const bool truth = argument.name == "true" || argument.name == "false";
         if (is_value(argument) && truth == (parameter.value_type == "bool")) return std::nullopt;
+        // A member of an enum, of which Slang says whether there is such a one.
+        if (spelled(argument).starts_with(parameter.value_type + ".")) return std::nullopt;
         return error("generic-argument", call_.function_location,
                      "'" + spelled(argument) + "' is no " + parameter.value_type + ", but '" +
                          parameter.name + "' of '" + function_.name + "' is declared as let " +

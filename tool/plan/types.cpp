@@ -219,8 +219,10 @@ std::string declared_name(const Type& type) {
         return "Array<" + declared_name(type.element.front()) + ", " + extent + ">";
     }
     if (type.kind == TypeKind::tensor) {
-        const std::string rank = is_view(type.form) ? "" : ", " + std::to_string(type.extent);
-        return std::string(form_name(type.form)) + "<" + declared_name(type.element.front()) + rank + ">";
+        const std::string further = !type.addressing.empty() ? ", " + type.addressing
+                                    : is_view(type.form)     ? std::string()
+                                                             : ", " + std::to_string(type.extent);
+        return std::string(form_name(type.form)) + "<" + declared_name(type.element.front()) + further + ">";
     }
     return kind_name(type);
 }

@@ -397,8 +397,8 @@ private:
         return {warning};
     }
 
-    /// The support modules but for those with names of other projects, which few user's modules have, and
-    /// those of textures where there are none.
+    /// The support modules but for those with names that few of the user's modules have, and those of
+    /// textures where there are none.
     [[nodiscard]] SupportModules needed_support(CodeTarget target = CodeTarget::spirv) const {
         const bool foreign_names = needs_foreign_names_.value_or(false);
         const bool textures = needs_textures_ && target == CodeTarget::cuda_source;

@@ -8,8 +8,8 @@ namespace kf::gen {
 
 std::string_view form_name(TensorForm form) {
     constexpr std::array<std::string_view, tensor_form_count> names{
-        "Tensor",      "WTensor",      "RWTensor",     "AtomicTensor", "DiffTensor",
-        "WDiffTensor", "RWDiffTensor", "GradInTensor", "TensorView",   "DiffTensorView"};
+        "Tensor",       "WTensor",      "RWTensor",   "AtomicTensor",   "DiffTensor",   "WDiffTensor",
+        "RWDiffTensor", "GradInTensor", "TensorView", "DiffTensorView", "DiffTexture2D"};
     return names.at(static_cast<std::size_t>(form));
 }
 
@@ -31,8 +31,8 @@ bool NamedModule::is_meant_by(std::string_view prefix) const {
 bool Type::operator==(const Type& other) const {
     const auto all = [](const Type& type) {
         return std::tie(type.kind, type.scalar, type.rows, type.columns, type.extent, type.element, type.form,
-                        type.fields, type.name, type.differentiable, type.inherits, type.no_diff_array,
-                        type.is_writable, type.link_extent, type.is_enum, type.members);
+                        type.addressing, type.fields, type.name, type.differentiable, type.inherits,
+                        type.no_diff_array, type.is_writable, type.link_extent, type.is_enum, type.members);
     };
     return all(*this) == all(other);
 }

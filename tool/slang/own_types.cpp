@@ -17,9 +17,10 @@ struct OwnType {
     std::string_view module;
 };
 
-constexpr std::array<OwnType, 28> own_types{{{"TensorView", "kf_views"},
+constexpr std::array<OwnType, 29> own_types{{{"TensorView", "kf_views"},
                                              {"DiffTensorView", "kf_views"},
                                              {"TorchTensor", "kf_views"},
+                                             {"DiffTexture2D", "kf_diff_textures"},
                                              {"Buffer", "kf_buffers"},
                                              {"RWBuffer", "kf_buffers"},
                                              {"AppendStructuredBuffer", "kf_buffers"},
@@ -126,7 +127,8 @@ std::string with_own_types(std::string_view text, const ModuleNames& shadowed) {
 }
 
 bool has_foreign_names(std::string_view support_module) {
-    return support_module == "kf_views" || support_module == "slangpy";
+    return support_module == "kf_views" || support_module == "kf_diff_textures" ||
+           support_module == "slangpy";
 }
 
 bool name_textures(const std::vector<std::pair<std::string, std::string>>& texts) {

@@ -21,8 +21,8 @@ using ModuleNames = std::set<std::string_view>;
 [[nodiscard]] ModuleNames shadowed_modules(const std::vector<std::pair<std::string, std::string>>& texts);
 
 /// The text with imports behind its last line of the modules whose types it names: kf_views for TensorView
-/// and DiffTensorView, kf_buffers for Buffer, RWBuffer, AppendStructuredBuffer and ConsumeStructuredBuffer,
-/// kf_textures for textures and samplers.
+/// and DiffTensorView, kf_diff_textures for DiffTexture2D, kf_buffers for Buffer, RWBuffer,
+/// AppendStructuredBuffer and ConsumeStructuredBuffer, kf_textures for textures and samplers.
 /// What a module imports goes before what Slang has, which is for CUDA alone, or needs formats and counters
 /// that kernels aren't given. `shadowed`: modules that aren't imported, as those that the text shadows
 /// aren't. Lines and columns stay.
@@ -31,7 +31,8 @@ using ModuleNames = std::set<std::string_view>;
 /// Whether modules, of which these are (path, text), name a texture or a sampler.
 [[nodiscard]] bool name_textures(const std::vector<std::pair<std::string, std::string>>& texts);
 
-/// Whether a support module is there for names of other projects alone.
+/// Whether a support module is there for names of other projects alone, or for DiffTexture2D: few modules
+/// need it.
 [[nodiscard]] bool has_foreign_names(std::string_view support_module);
 
 /// Whether modules, of which these are (path, text), need such a support module.

@@ -66,7 +66,8 @@ public:
         Diagnostics errors;
         for (const Found& found : found_) {
             // A module may have an interface of that name itself.
-            if (!imports_tensors_ || own_.count(found.name) != 0) continue;
+            const bool is_known = imports_tensors_ || found.name == "DiffTexture2D";
+            if (!is_known || own_.count(found.name) != 0) continue;
             errors.push_back({Severity::error,
                               "slang-E30401",
                               found.place,
@@ -97,7 +98,7 @@ std::string_view tensor_constraint_cure() {
 
 bool names_tensor(std::string_view type) {
     std::string_view name = type.substr(0, type.find('<'));
-    if (name == "AtomicTensor") return true;
+    if (name == "AtomicTensor" || name == "DiffTexture2D") return true;
     if (name.starts_with('I')) name.remove_prefix(1);
     name.remove_prefix(name.starts_with("RW") ? 2 : name.starts_with('W') ? 1 : 0);
     return name == "Tensor" || name == "DiffTensor" || name == "PrimalTensor";

@@ -39,10 +39,11 @@ enum class TensorForm : std::uint8_t {
     diff_output,      ///< GradInTensor: diff_write, and calls may read it without gradients
     view,             ///< TensorView, of any rank
     diff_view,        ///< DiffTensorView, likewise: one gradient is both read and added to
+    diff_texture,     ///< DiffTexture2D: diff_read of rank 2, sampled
 };
-inline constexpr int tensor_form_count = 10;
+inline constexpr int tensor_form_count = 11;
 
-/// "Tensor", "WDiffTensor" …: the struct in kf.slang.
+/// "Tensor", "WDiffTensor" …: the struct in the Slang library.
 std::string_view form_name(TensorForm form);
 
 /// The form whose struct has that name.
@@ -75,6 +76,8 @@ struct Type {
     bool is_enum = false;  ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
     /// An enum's members in order, with their values.
     std::vector<std::pair<std::string, std::int64_t>> members = {};
+    /// The arguments behind the element of a tensor that is sampled: "TextureAddress.repeat, …".
+    std::string addressing = {};
 
     bool operator==(const Type&) const;
 };

@@ -295,6 +295,7 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
                 described.kind = TypeKind::tensor;
                 described.form = tensor->form;
                 described.extent = tensor->rank;
+                described.addressing = tensor->addressing;
                 described.element.push_back(describe(tensor->element));
                 return described;
             }

@@ -21,6 +21,8 @@ std::vector<SupportModule> support_modules() {
             {"kf_textures", std::string(embedded::kf_textures_slang), embedded::kf_textures_slang_module()},
             {"kf", std::string(embedded::kf_slang), embedded::kf_slang_module()},
             {"kf_views", std::string(embedded::kf_views_slang), embedded::kf_views_slang_module()},
+            {"kf_diff_textures", std::string(embedded::kf_diff_textures_slang),
+             embedded::kf_diff_textures_slang_module()},
             {"slangpy", std::string(embedded::slangpy_slang), embedded::slangpy_slang_module()}};
 }
 

@@ -24,6 +24,9 @@ TEST(OwnTypes, AreImportedBehindAllElse) {
          {"float4 f(Texture2D t) { return t[0]; }", "RWTexture3D<float> out : register(u0);\n",
           "float f(Optional<SamplerState> s);", "struct S { Sampler2DArray<half2> s[4]; }"})
         EXPECT_EQ(with_own_types(text), text + "\nimport kf_textures;\n");
+    for (const std::string text :
+         {"float f(DiffTexture2D<float> a);", "typealias T = DiffTexture2D<half3, TextureAddress.repeat>;"})
+        EXPECT_EQ(with_own_types(text), text + "\nimport kf_diff_textures;\n");
     const std::string both = "void f(TensorView<float> a, Buffer<float> b) {}";
     EXPECT_EQ(with_own_types(both), both + "\nimport kf_buffers;\nimport kf_views;\n");
 }
@@ -38,7 +41,8 @@ TEST(OwnTypes, OtherTextsStay) {
           "typedef StructuredBuffer<float> Buffer;\nfloat f(Buffer b);",
           "float f(float Buffer) { return Buffer; }", "float f(S s) { return s.SamplerState; }",
           "float f(S s) { return s.Buffer < 1 ? s.Buffer[0] : Buffer(3); }",
-          "import kf_buffers;\nvoid f(Buffer<float> a) {}"})
+          "import kf_buffers;\nvoid f(Buffer<float> a) {}",
+          "struct DiffTexture2D<T> { T x; }\nfloat f(DiffTexture2D<float> a);"})
         EXPECT_EQ(with_own_types(text), text);
 }
 
@@ -62,7 +66,9 @@ TEST(OwnTypes, SupportModulesForViewsAreSeldomNeeded) {
     EXPECT_FALSE(name_foreign_types({{"a.slang", "import kf;\n"}, {"b.slang", "float f(Buffer<int> b);"}}));
     EXPECT_TRUE(name_foreign_types({{"a.slang", "float f();"}, {"b.slang", "import slangpy;\n"}}));
     EXPECT_TRUE(name_foreign_types({{"a.slang", "void f(TensorView<float> t);"}}));
+    EXPECT_TRUE(name_foreign_types({{"a.slang", "float f(DiffTexture2D<float> t);"}}));
     EXPECT_TRUE(has_foreign_names("kf_views"));
+    EXPECT_TRUE(has_foreign_names("kf_diff_textures"));
     EXPECT_FALSE(has_foreign_names("kf"));
 }
 

@@ -100,6 +100,28 @@ TEST(TensorTypes, ViewsSayNoRank) {
     EXPECT_EQ(types[2].element.front().scalar, ScalarType::float16);
 }
 
+TEST(TensorTypes, TexturesWithGradientsSayWhatLiesBeyondTheirEdges) {
+    const std::string clamp = "TextureAddress.clamp";
+    const std::string repeat = "TextureAddress.repeat";
+    const std::vector<std::pair<std::string, std::string>> rows{
+        {"DiffTexture2D<float3>", clamp + ", " + clamp},
+        {"DiffTexture2D<float3, TextureAddress.repeat>", repeat + ", " + repeat},
+        {"DiffTexture2D<float3, TextureAddress.repeat, TextureAddress.clamp>", repeat + ", " + clamp},
+        {"DiffTexture2D<float3, TextureAddress.clamp, TextureAddress.repeat>", clamp + ", " + repeat}};
+    std::vector<std::string> names;
+    for (const auto& row : rows) names.push_back(row.first);
+    const std::vector<Type> types = parameter_types(names, "kf");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        SCOPED_TRACE(rows[i].first);
+        EXPECT_EQ(types[i].kind, TypeKind::tensor);
+        EXPECT_EQ(types[i].form, TensorForm::diff_texture);
+        EXPECT_EQ(types[i].extent, 2);
+        EXPECT_EQ(types[i].addressing, rows[i].second);
+        ASSERT_EQ(types[i].element.size(), 1U);
+        EXPECT_EQ(types[i].element.front().columns, 3);
+    }
+}
+
 TEST(TensorTypes, EarlierReleasesOfSlangPyHaveThemByOtherNames) {
     const std::vector<FormRow> rows{{"NDBuffer", TensorForm::read},
                                     {"RWNDBuffer", TensorForm::read_write},
@@ -129,6 +151,9 @@ TEST(TensorTypes, AreNotTheUsersOwn) {
     const Type type =
         parameter_type("Tensor<float, 2>", "", "struct Tensor<T, let D : int> { T values[D]; }\n");
     EXPECT_EQ(type.kind, TypeKind::structure);
+    const Type texture =
+        parameter_type("DiffTexture2D<float>", "", "struct DiffTexture2D<T> { T values[4]; }\n");
+    EXPECT_EQ(texture.kind, TypeKind::structure);
 }
 
 /// Where each module's text has a tensor that constrains, "line:column type", by the error that names it.
@@ -156,6 +181,8 @@ TEST(TensorTypes, ThatConstrainAreFound) {
     EXPECT_THAT(constraints_in("import slangpy;\nfloat g<T, U>(T t) where T : IFoo where U\n: IFoo /* & */ & "
                                "RWDiffTensor <half, 2> { return 1; }\n"),
                 ElementsAre("3:18 type 'RWDiffTensor<half, 2>" + says));
+    EXPECT_THAT(constraints_in("float g<T : DiffTexture2D<float>>(T t);\n"),
+                ElementsAre("1:13 type 'DiffTexture2D<float>" + says));
     for (const std::string import : {"import some_other;", "__include \"some-other\";",
                                      "import \"some-other.slang\";", "#include \"some-other.slang\""}) {
         EXPECT_THAT(constraints_in(import + "\nimport kf;\n",

@@ -62,6 +62,7 @@ TEST(Wire, Modules) {
     module.structs = {{"ns.Box", "A box.\nOf \xc3\xa4.", {{"size", "In metres."}, {"depth", ""}}}};
     module.link = {{"N", {"/m.slang", 3, 4}, false, true, rays, {}}, {"V", {}, true, false, {}, "I, J"}};
     module.link[0].type.link_extent = "N";
+    module.link[0].type.addressing = "TextureAddress.clamp";
     const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));
     ASSERT_TRUE(back.ok());
     EXPECT_EQ(back.value().module_names, module.module_names);

@@ -31,14 +31,16 @@ manifest::Access access_of(TensorForm form) {
 bool is_differentiable(TensorForm form) {
     return form == TensorForm::diff_read || form == TensorForm::diff_write ||
            form == TensorForm::diff_read_write || form == TensorForm::diff_output ||
-           form == TensorForm::diff_view;
+           form == TensorForm::diff_view || form == TensorForm::diff_texture;
 }
 
 bool reads(TensorForm form) {
     return form != TensorForm::write && form != TensorForm::diff_write && form != TensorForm::diff_output;
 }
 
-bool writes(TensorForm form) { return form != TensorForm::read && form != TensorForm::diff_read; }
+bool writes(TensorForm form) {
+    return form != TensorForm::read && form != TensorForm::diff_read && form != TensorForm::diff_texture;
+}
 
 bool holds_struct_tensor(const PlannedParameter& parameter) {
     return parameter.type.kind == TypeKind::tensor && parameter.host.form == manifest::Form::tensor;
