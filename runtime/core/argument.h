@@ -87,6 +87,8 @@ inline HostPassing passed_as(const Argument& argument) {
 inline bool passes_value(const Argument& argument) { return passed_as(argument) == HostPassing::value; }
 inline bool passes_tensor(const Argument& argument) { return passed_as(argument) == HostPassing::tensor; }
 inline bool passes_buffer(const Argument& argument) { return passed_as(argument) == HostPassing::buffer; }
+inline bool passes_texture(const Argument& argument) { return passed_as(argument) == HostPassing::texture; }
+inline bool passes_sampler(const Argument& argument) { return passed_as(argument) == HostPassing::sampler; }
 /// Returns whether the argument is passed as memory whose elements are known: a tensor or a buffer.
 inline bool passes_memory(const Argument& argument) {
     return passes_tensor(argument) || passes_buffer(argument);

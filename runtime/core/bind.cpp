@@ -20,6 +20,8 @@ std::string given_text(const ArgumentView& view) {
         case Arg::Kind::tensor: return describe_tensor(view.scalar, view.data.extents);
         case Arg::Kind::generator: return "a generator";
         case Arg::Kind::pointer: return "a pointer";
+        case Arg::Kind::texture: return "a texture";
+        case Arg::Kind::sampler: return "a sampler";
         default: return "a value";
     }
 }
@@ -28,7 +30,9 @@ void check_kind(const BindRequest& request, std::size_t i) {
     const Argument& argument = request.call.arguments[i];
     const ArgumentView& view = request.arguments[i];
     if (view.kind == Arg::Kind::absent) {
-        if (is_input(argument) && has_host_value(argument) && argument.tangent_of < 0) {
+        // A backward pass takes its textures, too: its kernels bind all that the call has.
+        const bool is_bound = passes_texture(argument) && !runs_forward(request.pass);
+        if ((is_input(argument) || is_bound) && has_host_value(argument) && argument.tangent_of < 0) {
             const std::string name = host_name(request.call, i);
             if (manifest::is_global(name)) fail_unset_global(request.function.name, name);
             fail(request, i, ErrorCode::missing_argument,
@@ -66,8 +70,8 @@ void check_tangent(const BindRequest& request, std::size_t i) {
 /// An output that the caller is to make.
 bool is_made(const BindRequest& request, std::size_t i) {
     const Argument& argument = request.call.arguments[i];
-    return request.arguments[i].kind == Arg::Kind::absent && is_output(argument) && passes_tensor(argument) &&
-           runs_forward(request.pass);
+    return request.arguments[i].kind == Arg::Kind::absent && is_output(argument) &&
+           (passes_tensor(argument) || passes_texture(argument)) && runs_forward(request.pass);
 }
 
 /// Which argument gave each dimension its extent.
@@ -246,7 +250,8 @@ void bind_shape(const BindRequest& request, Binding& binding) {
         if (is_output(argument) && runs_forward(request.pass)) {
             check_missing(request, i, shape);
         }
-        if (request.arguments[i].kind == Arg::Kind::tensor && is_output(argument)) {
+        const Arg::Kind kind = request.arguments[i].kind;
+        if ((kind == Arg::Kind::tensor || kind == Arg::Kind::texture) && is_output(argument)) {
             check_output(request, i, request.arguments[i].data.extents, shape, feeds);
         } else if (is_made(request, i)) {
             check_output(request, i, made_extents(argument, shape), shape, feeds);
@@ -284,6 +289,7 @@ void bind(const BindRequest& request, Binding& binding) {
     bind_views(request, binding);
     bind_gradients(request, binding);
     check_aliasing(request, binding);
+    check_textures_apart(request);
     check_deterministic(request, binding);
     bind_launch(request, binding);
 }

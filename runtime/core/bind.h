@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/manifest.h"
+#include "core/texture_rules.h"
 
 namespace kf::detail {
 

@@ -27,6 +27,9 @@ void bind_views(const BindRequest& request, Binding& binding);
 void bind_gradients(const BindRequest& request, Binding& binding);
 /// Refuses outputs that overlap what the call also touches; gradients that overlap may become sums.
 void check_aliasing(const BindRequest& request, Binding& binding);
+/// Refuses textures that a call writes to and that it also has as another argument, but for other mips and
+/// layers.
+void check_textures_apart(const BindRequest& request);
 /// Refuses sums that must be deterministic and would not be.
 void check_deterministic(const BindRequest& request, const Binding& binding);
 /// Whether the call's kernel that walks rows can run it; sets Binding::walk and each argument's step.

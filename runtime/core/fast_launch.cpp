@@ -12,6 +12,7 @@
 #include "core/launch_size.h"
 #include "core/module_state.h"
 #include "core/overlap.h"
+#include "core/sampler_state.h"
 #include "core/tensor_state.h"
 #include "core/unaligned.h"
 
@@ -42,6 +43,7 @@ public:
         for (const std::size_t i : plan_.tensors) {
             if (!bind_tensor(i)) return false;
         }
+        if (!plan_.resources.empty() && !are_textures_apart()) return false;
         if (runs_backward(request_.pass) && !has_gradients_) return false;
         return (!plan_.strict || is_unbroadcast()) && (plan_.counters.empty() || are_indices_held());
     }
@@ -49,8 +51,14 @@ public:
     /// Takes what else can fail, kernel and memory, and gives the commands.
     void run(driver::Recorder* recorder) {
         const ModuleState& module = *request_.function.module;
+        driver::Kernel& kernel = *module.kernel(plan_.kernel, device_.driver());
+        plan_.resources.empty() ? issue(recorder, kernel, {}) : issue_bound(recorder, kernel);
+    }
+
+private:
+    void issue(driver::Recorder* recorder, driver::Kernel& kernel,
+               std::span<const driver::Resource> resources) {
         driver::Device& driver = device_.driver();
-        driver::Kernel& kernel = *module.kernel(plan_.kernel, driver);
         for (std::size_t i = 0; i < made_count_; ++i) make(made_[i]);
         std::shared_ptr<driver::Allocation> temporary;
         bool is_zero = true;
@@ -74,10 +82,10 @@ public:
         target.dispatch({&kernel,
                          {groups, 1, 1},
                          std::span(block).first(plan_.block_size),
-                         std::span(uses_).first(use_count_)});
+                         std::span(uses_).first(use_count_),
+                         resources});
     }
 
-private:
     // What most calls don't come to isn't inlined: the rest stays short, and in the processor's caches.
 
     static constexpr std::uint64_t most_calls = std::uint64_t{1} << 62U;
@@ -89,6 +97,8 @@ private:
         std::array<std::uint64_t, LaunchPlan::parts> addresses;  ///< 0: absent
         std::uint32_t step;
         GradMode mode;
+        const TextureState* texture;
+        const Sampler* sampler;  ///< of a combined texture, too
     };
     /// Bytes that the launch touches: [low, high).
     struct Range {
@@ -117,6 +127,8 @@ private:
                 return arg.kind == Arg::Kind::value &&
                        (request_.pass == PassKind::forward || arg.gradient == nullptr);
             case LaunchPlan::Given::generator: return read_generator(item, arg);
+            case LaunchPlan::Given::texture: return read_texture(item, arg, bound);
+            case LaunchPlan::Given::sampler: return read_sampler(item, arg, bound);
             case LaunchPlan::Given::tensor: break;
         }
         bound.states = {nullptr, nullptr, nullptr};
@@ -161,6 +173,63 @@ private:
         if (arg.kind != Arg::Kind::generator || arg.value == nullptr) return false;
         Dims extents;
         return takes(*item.generator, call().arguments[item.leaf], arg.value, extents) && feed(item, extents);
+    }
+
+    bool read_texture(const PlanItem& item, const Arg& arg, Bound& bound) {
+        if (arg.kind != Arg::Kind::texture || !*arg.texture) return false;
+        bound.texture = arg.texture->state().get();
+        bound.sampler = item.texture.is_combined ? sampler_of(arg) : nullptr;
+        const std::shared_ptr<DeviceState>& device = bound.texture->device;
+        if (!item.texture.take(*bound.texture, bound.sampler) ||
+            (device.get() != &device_ && !device->is_same(device_))) {
+            return false;
+        }
+        return item.call_rank == 0 || feed(item, texel_extents(bound.texture->shape));
+    }
+
+    static bool read_sampler(const PlanItem& item, const Arg& arg, Bound& bound) {
+        bound.sampler = arg.sampler;
+        return arg.kind == Arg::Kind::sampler && *arg.sampler &&
+               arg.sampler->is_comparison() == item.is_comparison;
+    }
+
+    /// Checks that outputs have the call's shape, and that no image is written and used twice: which mips and
+    /// layers is for the general binder to say.
+    [[nodiscard]] bool are_textures_apart() const {
+        for (std::size_t r = 0; r < plan_.resources.size(); ++r) {
+            const std::size_t i = plan_.resources[r];
+            const PlanItem& item = items_[i];
+            if (item.given != LaunchPlan::Given::texture) continue;
+            const TextureState& texture = *bound_[i].texture;
+            if (item.is_output && !has_extents(item, texel_extents(texture.shape))) return false;
+            for (std::size_t s = 0; s < r && plan_.writes_textures; ++s) {
+                const std::size_t j = plan_.resources[s];
+                if (items_[j].given == LaunchPlan::Given::texture &&
+                    bound_[j].texture->image == texture.image &&
+                    (item.texture.is_written || items_[j].texture.is_written)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    [[gnu::noinline]] void issue_bound(driver::Recorder* recorder, driver::Kernel& kernel) {
+        std::array<driver::Resource, LaunchPlan::max_items> resources;
+        std::size_t count = 0;
+        for (const std::size_t i : plan_.resources) {
+            const PlanItem& item = items_[i];
+            const Bound& bound = bound_[i];
+            std::shared_ptr<driver::Sampler> sampler;
+            if (bound.sampler != nullptr) sampler = sampler_on(*bound.sampler, device_);
+            if (item.given == LaunchPlan::Given::sampler) {
+                resources[count++] = driver::SamplerBinding{std::move(sampler)};
+            } else {
+                resources[count++] = driver::ImageBinding{
+                    bound.texture->image, item.texture.range(*bound.texture), std::move(sampler)};
+            }
+        }
+        issue(recorder, kernel, std::span(resources).first(count));
     }
 
     bool count_calls() {
@@ -380,12 +449,21 @@ private:
         for (std::size_t i = 0; i < plan_.items.size(); ++i) {
             const PlanItem& item = items_[i];
             if (item.call_rank == 0 || item.is_output) continue;
+            if (item.feeds != plan_.feeds) return false;
+            if (item.given == LaunchPlan::Given::texture) {
+                if (!is_plainly(item, texel_extents(bound_[i].texture->shape))) return false;
+                continue;
+            }
             const TensorState* data =
                 item.given == LaunchPlan::Given::tensor ? bound_[i].states[LaunchPlan::data] : nullptr;
-            if (data == nullptr || item.feeds != plan_.feeds) return false;
-            for (std::size_t k = 0; k < item.call_rank; ++k) {
-                if (data->shape[k] != shape_[item.map[k]]) return false;
-            }
+            if (data == nullptr || !is_plainly(item, data->shape)) return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool is_plainly(const PlanItem& item, const Dims& extents) const {
+        for (std::size_t k = 0; k < item.call_rank; ++k) {
+            if (extents[k] != shape_[item.map[k]]) return false;
         }
         return true;
     }
@@ -472,6 +550,7 @@ private:
             put(block + mode.at, static_cast<std::uint32_t>(bound_[mode.item].mode));
         }
         if (!plan_.generated.empty()) pack_generated(block);
+        if (!plan_.texels.empty()) pack_texels(block);
         if (temporary != 0) pack_sums(block, temporary);
     }
 
@@ -481,6 +560,19 @@ private:
             const manifest::Kernel& kernel = request_.function.module->manifest().kernels[plan_.kernel];
             pack_record(argument, kernel.records[generated.record], request_.arguments[generated.item].value,
                         block + generated.at);
+        }
+    }
+
+    [[gnu::noinline]] void pack_texels(std::byte* block) const {
+        for (const LaunchPlan::Texels& texels : plan_.texels) {
+            const PlanItem& item = items_[texels.item];
+            const Dims extents = texel_extents(bound_[texels.item].texture->shape);
+            std::byte* at = block + texels.at;
+            for (const std::size_t d : texels.dimensions) {
+                const bool moves = extents[static_cast<std::size_t>(item.from[d])] != 1;
+                put(at, std::int64_t{moves ? 1 : 0});
+                at += sizeof(std::int64_t);
+            }
         }
     }
 

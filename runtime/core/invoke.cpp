@@ -19,7 +19,9 @@
 #include "core/kinds/binding.h"
 #include "core/module_state.h"
 #include "core/overlap.h"
+#include "core/sampler_state.h"
 #include "core/tensor_state.h"
+#include "core/texture_rules.h"
 
 namespace kf::detail {
 namespace {
@@ -294,18 +296,26 @@ private:
         for (std::size_t i = 0; i < args_.size(); ++i) {
             if (const AnyTensor* memory = memory_of(args_[i]);
                 memory != nullptr && !memory->state()->device->is_same(device_)) {
-                fail(request, i, ErrorCode::device_mismatch, on_other_device(*memory));
+                fail(request, i, ErrorCode::device_mismatch,
+                     "the tensor " + on_other_device(memory->device()));
+            }
+            if (const AnyTexture* texture = views_[i].texture;
+                texture != nullptr && !texture->state()->device->is_same(device_)) {
+                fail(request, i, ErrorCode::device_mismatch,
+                     "the texture " + on_other_device(texture->device()));
             }
             if (const AnyTensor* pushed = views_[i].pushed;
                 pushed != nullptr && !pushed->state()->device->is_same(device_)) {
-                fail(request, i, ErrorCode::device_mismatch, "`pushed`: " + on_other_device(*pushed));
+                fail(request, i, ErrorCode::device_mismatch,
+                     "`pushed`: the tensor " + on_other_device(pushed->device()));
             }
         }
         for (const auto* told : {&request.options.reads, &request.options.writes}) {
             for (const AnyTensor& memory : *told) {
                 if (memory && !memory.state()->device->is_same(device_)) {
                     fail(request, ErrorCode::device_mismatch,
-                         (told == &request.options.reads ? "reads: " : "writes: ") + on_other_device(memory));
+                         (told == &request.options.reads ? "reads: the tensor " : "writes: the tensor ") +
+                             on_other_device(memory.device()));
                 }
             }
         }
@@ -317,9 +327,9 @@ private:
         return has_memory && arg.tensor != nullptr && *arg.tensor ? arg.tensor : nullptr;
     }
 
-    [[nodiscard]] std::string on_other_device(const AnyTensor& memory) const {
-        const std::string id = memory.device().info().id;
-        return "the tensor is on device " + id + ", the module on " + device_.info().id +
+    [[nodiscard]] std::string on_other_device(const Device& device) const {
+        const std::string id = device.info().id;
+        return "is on device " + id + ", the module on " + device_.info().id +
                (id == device_.info().id ? " (opened another time)" : "");
     }
 
@@ -397,6 +407,10 @@ private:
         if (!binding_.arguments[first].allocate) {
             return;
         }
+        if (passes_texture(call_.arguments[first])) {
+            make_texture(item, first);
+            return;
+        }
         const bool whole = call_.items[item].form != manifest::Form::leaf;
         ElementType element = element_type(call_.arguments[first].element);
         if (whole) {
@@ -423,6 +437,14 @@ private:
             args_[i].allocated = made;
         }
         given_[item].allocated = std::move(made);
+    }
+
+    /// Makes the texture of an output that wasn't given, of the only format that kernels write.
+    void make_texture(std::size_t item, std::size_t leaf) {
+        const TextureShape shape =
+            made_shape(*texture_rules(call_.arguments[leaf]), binding_.arguments[leaf].allocate_shape);
+        args_[leaf].allocated_texture = AnyTexture::empty(module_.device(), shape);
+        given_[item].allocated_texture = args_[leaf].allocated_texture;
     }
 
     void make_pushed(std::size_t i) {
@@ -474,7 +496,7 @@ private:
             const AnyTensor* tensor =
                 args_[i].kind == Arg::Kind::tensor ? args_[i].tensor : &args_[i].allocated;
             if (!*tensor) {
-                continue;
+                continue;  // textures are resources, too
             }
             if (touches_elements(argument, request.pass)) {
                 use(tensor->state()->allocation, stores_elements(argument, pass_));
@@ -493,17 +515,37 @@ private:
         if (binding_.total == 0) {
             return;
         }
-        for (const std::int64_t i : call_.resources) {
-            const TensorState& state = *args_[static_cast<std::size_t>(i)].tensor->state();
-            if (state.allocation != nullptr) {
-                resources_.emplace_back(
-                    driver::BufferRange{state.allocation, state.offset,
-                                        static_cast<std::uint64_t>(state.size) * state.element.size()});
-                continue;
-            }
-            // Drivers bind no empty buffer: less than an element's bytes make one of none.
-            resources_.emplace_back(driver::BufferRange{take_scratch(1), 0, 1, true});
+        for (const std::int64_t i : call_.resources) add_resource(static_cast<std::size_t>(i));
+    }
+
+    void add_resource(std::size_t i) {
+        const Argument& argument = call_.arguments[i];
+        if (passes_sampler(argument)) {
+            resources_.emplace_back(driver::SamplerBinding{sampler_on(*views_[i].sampler, device_)});
+        } else if (passes_texture(argument)) {
+            add_texture(*texture_rules(argument), i);
+        } else {
+            add_buffer(*args_[i].tensor->state());
         }
+    }
+
+    void add_texture(const TextureRules& rules, std::size_t i) {
+        const bool made = views_[i].texture == nullptr;
+        const TextureState& state = *(made ? args_[i].allocated_texture : *views_[i].texture).state();
+        std::shared_ptr<driver::Sampler> sampler;
+        if (rules.is_combined) sampler = sampler_on(*views_[i].sampler, device_);
+        resources_.emplace_back(driver::ImageBinding{state.image, rules.range(state), std::move(sampler)});
+    }
+
+    void add_buffer(const TensorState& state) {
+        if (state.allocation != nullptr) {
+            resources_.emplace_back(
+                driver::BufferRange{state.allocation, state.offset,
+                                    static_cast<std::uint64_t>(state.size) * state.element.size()});
+            return;
+        }
+        // Drivers bind no empty buffer: less than an element's bytes make one of none.
+        resources_.emplace_back(driver::BufferRange{take_scratch(1), 0, 1, true});
     }
 
     /// Adds the memory that a pointer leads to, unless the caller said what is done with it: that is among
@@ -771,9 +813,11 @@ void give_globals(const GlobalValues& globals, const manifest::Call& call, std::
 /// whole. Apart, for it needs much of the stack.
 [[gnu::noinline]] void launch_otherwise(const LaunchRequest& request) {
     LaunchKey key;
+    const FunctionRef& function = request.function;
+    const manifest::Call& call = function.module->manifest().functions[function.function].calls[request.call];
     const bool known = request.shape == nullptr && request.before == nullptr &&
-                       key.read(request.arguments, request.pass, request.function.options);
-    if (!known || !request.function.module->launches().launch(request, key)) {
+                       key.read(call, request.arguments, request.pass, function.options);
+    if (!known || !function.module->launches().launch(request, key)) {
         launch_in_general(request, known ? &key : nullptr);
     }
 }

@@ -8,7 +8,9 @@
 #include "core/command_target.h"
 #include "core/convert.h"
 #include "core/items.h"
+#include "core/kinds/binding.h"
 #include "core/module_state.h"
+#include "core/sampler_state.h"
 #include "core/tensor_state.h"
 #include "core/unaligned.h"
 
@@ -55,6 +57,59 @@ bool are_apart(const LaunchKey& key, std::span<const KnownLaunch::Use> uses) {
     }
     return true;
 }
+
+/// Whether no image is written and used twice: which mips and layers is for the binder to say.
+bool are_textures_apart(std::span<const Arg> arguments, const KnownLaunch& launch) {
+    if (!launch.writes_textures) return true;
+    const std::vector<KnownLaunch::Resource>& all = launch.resources;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].kind != Arg::Kind::texture || !all[i].texture.is_written) continue;
+        for (std::size_t j = 0; j < all.size(); ++j) {
+            if (j == i || all[j].kind != Arg::Kind::texture) continue;
+            if (arguments[all[i].argument].texture->state()->image ==
+                arguments[all[j].argument].texture->state()->image) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// What the kernel is bound.
+class BoundResources {
+public:
+    /// Makes samplers that the device lacks.
+    void take(const KnownLaunch& launch, const LaunchKey& key, DeviceState& device) {
+        for (const KnownLaunch::Resource& resource : launch.resources) {
+            const Arg& arg = key.arguments()[resource.argument];
+            switch (resource.kind) {
+                case Arg::Kind::texture: {
+                    const TextureState& state = *arg.texture->state();
+                    std::shared_ptr<driver::Sampler> sampler;
+                    if (resource.texture.is_combined) sampler = sampler_on(*sampler_of(arg), device);
+                    list_[count_++] =
+                        driver::ImageBinding{state.image, resource.texture.range(state), std::move(sampler)};
+                    break;
+                }
+                case Arg::Kind::sampler:
+                    list_[count_++] = driver::SamplerBinding{sampler_on(*arg.sampler, device)};
+                    break;
+                default: {
+                    const LaunchKey::View& view =
+                        key.view(LaunchKey::index(resource.argument, LaunchKey::data));
+                    const std::shared_ptr<driver::Allocation>& allocation = *view.allocation;
+                    list_[count_++] = driver::BufferRange{allocation, view.address - allocation->address,
+                                                          view.high - view.low};
+                }
+            }
+        }
+    }
+    [[nodiscard]] std::span<const driver::Resource> all() const { return std::span(list_).first(count_); }
+
+private:
+    std::array<driver::Resource, LaunchKey::max_arguments> list_;
+    std::size_t count_ = 0;
+};
 
 /// Which of the host's arguments each leaf is part of.
 std::vector<std::size_t> items_of_leaves(const manifest::Call& call) {
@@ -133,14 +188,19 @@ public:
         return true;
     }
 
-    /// The buffers that the kernel is given; false where one is empty.
-    bool note_buffers() {
-        for (const std::int64_t argument : request_.call.resources) {
-            const std::size_t view =
-                LaunchKey::index(items_[static_cast<std::size_t>(argument)], LaunchKey::data);
-            if (key_.view(view).address == 0 || launch_.buffers.size() == LaunchKey::max_arguments)
+    /// What the kernel is bound; false where a buffer is empty, or a texture was made.
+    bool note_resources() {
+        for (const std::int64_t leaf : request_.call.resources) {
+            const auto i = static_cast<std::size_t>(leaf);
+            KnownLaunch::Resource resource{request_.arguments[i].kind, items_[i], {}};
+            if (resource.kind == Arg::Kind::absent || launch_.resources.size() == LaunchKey::max_arguments)
                 return false;
-            launch_.buffers.push_back(view);
+            const bool is_buffer = resource.kind == Arg::Kind::tensor;
+            if (is_buffer && key_.view(LaunchKey::index(items_[i], LaunchKey::data)).address == 0)
+                return false;
+            if (const auto rules = texture_rules(argument(i))) resource.texture = *rules;
+            launch_.writes_textures = launch_.writes_textures || resource.texture.is_written;
+            launch_.resources.push_back(resource);
         }
         return true;
     }
@@ -288,7 +348,27 @@ bool LaunchKey::add_data(const AnyTensor& tensor, View& view) {
     return add_view(tensor, view);
 }
 
-bool LaunchKey::read(std::span<const Arg> arguments, PassKind pass, const Options& options) {
+/// What is compared with the parameter, and the extents of what feeds the call.
+bool LaunchKey::add_texture(const manifest::Call& call, std::size_t i, const Arg& arg) {
+    if (i >= call.items.size() || !*arg.texture) return false;
+    const TextureState& state = *arg.texture->state();
+    const Sampler* sampler = sampler_of(arg);
+    const std::uint64_t sampled = sampler == nullptr ? 0U : sampler->is_comparison() ? 2U : 1U;
+    if (!add(6 | static_cast<std::uint64_t>(state.range.dimension) << 8U |
+             std::uint64_t{state.range.is_array} << 16U | std::uint64_t{state.shape.writable} << 17U |
+             static_cast<std::uint64_t>(state.shape.format) << 24U | sampled << 32U)) {
+        return false;
+    }
+    const manifest::Argument& first = call.arguments[manifest::leaf_of(call, i)];
+    if (first.call_rank == 0) return true;
+    for (const std::int64_t extent : texel_extents(state.shape)) {
+        if (!add(static_cast<std::uint64_t>(extent))) return false;
+    }
+    return true;
+}
+
+bool LaunchKey::read(const manifest::Call& call, std::span<const Arg> arguments, PassKind pass,
+                     const Options& options) {
     const bool launched = options.launch.has_value();
     if (!options.reads.empty() || !options.writes.empty() || arguments.size() > max_arguments ||
         !add((options.deterministic.value_or(false) ? 1U : 0U) | (launched ? 2U : 0U))) {
@@ -331,6 +411,12 @@ bool LaunchKey::read(std::span<const Arg> arguments, PassKind pass, const Option
                 if (has_memory && !add_data(*arg.tensor, views_[index(i, data)])) return false;
                 break;
             }
+            case Arg::Kind::texture:
+                if (!add_texture(call, i, arg)) return false;
+                break;
+            case Arg::Kind::sampler:
+                if (!*arg.sampler || !add(7 | (arg.sampler->is_comparison() ? 1U << 8U : 0U))) return false;
+                break;
             default: return false;
         }
     }
@@ -376,7 +462,8 @@ bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
     if (!find_recorder(request, device, recorder)) {
         return false;
     }
-    if (known == nullptr || !device.is_same(own) || !are_apart(key, known->uses)) {
+    if (known == nullptr || !device.is_same(own) || !are_apart(key, known->uses) ||
+        !are_textures_apart(arguments, *known)) {
         return false;
     }
     for (const Arg& arg : arguments) {
@@ -385,7 +472,10 @@ bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
         if (has_memory && !arg.tensor->state()->device->is_same(own)) {
             return false;
         }
+        if (arg.kind == Arg::Kind::texture && !arg.texture->state()->device->is_same(own)) return false;
     }
+    BoundResources resources;
+    resources.take(*known, key, device);
     Uses uses;
     for (const KnownLaunch::Use& use : known->uses) {
         uses.add(*key.view(use.view).allocation, use.writes);
@@ -427,13 +517,6 @@ bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
     for (const KnownLaunch::Place& place : known->places) {
         put(block.data() + place.offset, temporary->address + place.at);
     }
-    std::array<driver::Resource, LaunchKey::max_arguments> buffers;
-    for (std::size_t i = 0; i < known->buffers.size(); ++i) {
-        const LaunchKey::View& view = key.view(known->buffers[i]);
-        const std::shared_ptr<driver::Allocation>& allocation = *view.allocation;
-        buffers[i] =
-            driver::BufferRange{allocation, view.address - allocation->address, view.high - view.low};
-    }
     const CommandTarget target(device, recorder);
     for (const KnownLaunch::Zeroed& one : known->zeroed) {
         const AnyTensor& tensor = *arguments[one.argument].tensor;
@@ -446,8 +529,7 @@ bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
         target.fill(temporary, 0, static_cast<std::uint64_t>(plan.zeroed));
     }
     target.dispatch({known->kernel.get(), known->grid, std::span(block).first(known->block.size()),
-                     std::span(uses.list).first(uses.count),
-                     std::span(buffers).first(known->buffers.size())});
+                     std::span(uses.list).first(uses.count), resources.all()});
     return true;
 }
 
@@ -464,7 +546,9 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     for (std::size_t i = 0; i < request.call.arguments.size(); ++i) {
         const manifest::Argument& argument = request.call.arguments[i];
         const bool is_known = passes_elements(argument) || passes_buffer(argument) ||
-                              passed_as(argument) == manifest::HostPassing::pointer;
+                              passes_texture(argument) || passes_sampler(argument) ||
+                              passed_as(argument) == manifest::HostPassing::pointer ||
+                              !has_host_value(argument);
         const BoundArgument& bound = binding.arguments[i];
         if (!is_known || bound.value_at >= 0 || bound.grad_in_at >= 0 || bound.gradient_at >= 0) {
             return;
@@ -472,7 +556,7 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     }
     auto launch = std::make_shared<KnownLaunch>();
     Notes notes(request, binding, key, *launch);
-    if (!notes.note_parameters(layout) || !notes.note_buffers() || !notes.note_zeroed()) {
+    if (!notes.note_parameters(layout) || !notes.note_resources() || !notes.note_zeroed()) {
         return;
     }
     notes.note_uses();

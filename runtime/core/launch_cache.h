@@ -14,6 +14,7 @@
 #include "core/bind.h"
 #include "core/driver.h"
 #include "core/fast_launch.h"
+#include "core/texture_rules.h"
 
 namespace kf::detail {
 
@@ -39,7 +40,8 @@ public:
 
     /// Reads a call. Returns false if it isn't remembered: a value is to come back, or too much is to
     /// compare.
-    bool read(std::span<const Arg> arguments, PassKind pass, const Options& options);
+    bool read(const manifest::Call& call, std::span<const Arg> arguments, PassKind pass,
+              const Options& options);
 
     [[nodiscard]] std::span<const Arg> arguments() const { return arguments_; }
     [[nodiscard]] std::span<const std::uint64_t> words() const { return std::span(words_).first(count_); }
@@ -50,6 +52,7 @@ private:
     bool add(std::uint64_t word);
     bool add_view(const AnyTensor& tensor, View& view);
     bool add_data(const AnyTensor& tensor, View& view);
+    bool add_texture(const manifest::Call& call, std::size_t i, const Arg& arg);
 
     std::span<const Arg> arguments_;
     std::size_t count_ = 0;
@@ -90,6 +93,12 @@ struct KnownLaunch {
         std::size_t view = 0;
         bool writes = false;
     };
+    /// A resource of the kernel's, as it is given.
+    struct Resource {
+        Arg::Kind kind = Arg::Kind::tensor;  ///< a buffer, a texture or a sampler
+        std::size_t argument = 0;
+        TextureRules texture;
+    };
 
     std::vector<std::uint64_t> key;
     std::shared_ptr<driver::Kernel> kernel;
@@ -97,12 +106,13 @@ struct KnownLaunch {
     std::vector<std::byte> block;  ///< the parameters, in which these are written anew:
     std::vector<Address> addresses;
     std::vector<Value> values;
-    std::vector<Output> outputs;       ///< to allocate
-    std::vector<std::size_t> buffers;  ///< views of the kernel's resources, in order
-    std::vector<Zeroed> zeroed;        ///< of given tensors, before the launch
-    TemporaryPlan temporary;           ///< nothing of it is read back
-    std::vector<Place> places;         ///< in temporary memory
-    std::vector<Use> uses;             ///< of given tensors; what is written must share no byte with the rest
+    std::vector<Output> outputs;      ///< to allocate
+    std::vector<Resource> resources;  ///< the kernel's, in order
+    bool writes_textures = false;
+    std::vector<Zeroed> zeroed;  ///< of given tensors, before the launch
+    TemporaryPlan temporary;     ///< nothing of it is read back
+    std::vector<Place> places;   ///< in temporary memory
+    std::vector<Use> uses;       ///< of given tensors; what is written must share no byte with the rest
 };
 
 /// A module's launches: the last few of each call and pass. Thread-safe.

@@ -103,7 +103,7 @@ private:
         const Argument& first = call_.arguments[item.leaf];
         if (argument.tangent_of >= 0 || is_pushed(argument) || argument.accumulate == Accumulate::first ||
             argument.role != first.role || argument.accumulate != first.accumulate ||
-            argument.kind.index() != first.kind.index() || argument.inner_rank != 0 || argument.rank > 8) {
+            argument.kind.index() != first.kind.index() || argument.rank > 8) {
             return false;
         }
         if (item.is_whole != (argument.pitch != 0) && passes_tensor(argument)) return false;
@@ -141,6 +141,21 @@ private:
         item.generator = &kind;
         item.rank = item.call_rank = static_cast<std::uint8_t>(argument.call_rank);
         return add_map(argument, item);
+    }
+    bool add_kind(const manifest::kinds::Texture& kind, const Argument& argument, bool,
+                  LaunchPlan::Item& item) {
+        item.given = LaunchPlan::Given::texture;
+        item.texture = rules_of(kind);
+        item.is_output = is_output(argument);
+        item.rank = item.call_rank = static_cast<std::uint8_t>(argument.call_rank);
+        plan_.writes_textures = plan_.writes_textures || item.texture.is_written;
+        return !item.is_whole && add_map(argument, item);
+    }
+    static bool add_kind(const manifest::kinds::Sampler& kind, const Argument&, bool,
+                         LaunchPlan::Item& item) {
+        item.given = LaunchPlan::Given::sampler;
+        item.is_comparison = kind.is_comparison;
+        return !item.is_whole;
     }
     bool add_kind(const manifest::kinds::Tensor&, const Argument& argument, bool is_first,
                   LaunchPlan::Item& item) {
@@ -214,8 +229,19 @@ private:
             }
         }
         const bool counts = plan_.counter_at.has_value();
-        return has_launch && kernel.resources.empty() && plan_.block_size <= LaunchPlan::max_block &&
+        return has_launch && add_resources() && plan_.block_size <= LaunchPlan::max_block &&
                (counts ? has_sums_ : plan_.sums.empty());
+    }
+
+    /// Textures and samplers alone.
+    bool add_resources() {
+        for (const std::int64_t argument : call_.resources) {
+            const std::size_t item = item_of_leaf_[static_cast<std::size_t>(argument)];
+            const LaunchPlan::Given given = plan_.items[item].given;
+            if (given != LaunchPlan::Given::texture && given != LaunchPlan::Given::sampler) return false;
+            plan_.resources.push_back(static_cast<std::uint8_t>(item));
+        }
+        return true;
     }
 
     bool add_record(const Record& record, std::uint32_t at, std::uint32_t index) {
@@ -241,11 +267,21 @@ private:
                 return is_tensor && record.numbers() == 0;
             case RecordKind::grad_out: return add_gradient(record, at, item, argument);
             case RecordKind::sums: return add_sum(record, at, item, argument);
+            case RecordKind::strides: return add_texels(record, at, item);
             case RecordKind::grid:
             case RecordKind::hash:
             case RecordKind::random: plan_.generated.push_back({at, item, index}); return true;
             default: return false;
         }
+    }
+
+    bool add_texels(const Record& record, std::uint32_t at, std::uint16_t item) {
+        LaunchPlan::Texels& texels = plan_.texels.emplace_back();
+        texels.at = at;
+        texels.item = item;
+        for (const std::int64_t d : record.dimensions)
+            texels.dimensions.push_back(static_cast<std::uint8_t>(d));
+        return plan_.items[item].given == LaunchPlan::Given::texture;
     }
 
     bool add_call_record(const Record& record, std::uint32_t at) {

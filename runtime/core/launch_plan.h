@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "core/manifest.h"
+#include "core/texture_rules.h"
 
 namespace kf::detail {
 
 /// One pass of a call, run by its contiguous kernel: its arguments are values, tensors whose elements lie in
-/// the call's order or are one for all calls, and generators. Points into the manifest. Immutable.
+/// the call's order or are one for all calls, textures, samplers and generators. Points into the manifest.
+/// Immutable.
 struct LaunchPlan {
     static constexpr std::size_t max_items = 16;
     static constexpr std::size_t max_block = 1024;  ///< bytes
@@ -26,7 +28,7 @@ struct LaunchPlan {
     enum Part : std::uint8_t { data, grad_in, grad_out, parts };
 
     /// What the host passes for one item, see manifest::Item.
-    enum class Given : std::uint8_t { nothing, value, tensor, generator };
+    enum class Given : std::uint8_t { nothing, value, tensor, generator, texture, sampler };
 
     struct Item {
         Given given = Given::nothing;
@@ -56,6 +58,8 @@ struct LaunchPlan {
         ElementType element;
         std::size_t leaf = 0;  ///< the first of its arguments
         const manifest::kinds::Generator* generator = nullptr;
+        TextureRules texture;        ///< of textures
+        bool is_comparison = false;  ///< of samplers
     };
 
     // Where the block's parameters lie, bytes.
@@ -83,6 +87,13 @@ struct LaunchPlan {
         std::uint32_t at = 0;
         std::uint16_t item = 0;
         std::uint32_t record = 0;  ///< of the kernel's
+    };
+    /// For each of the call's dimensions, whether a texture has a texel for each index along it: as 64-bit
+    /// numbers.
+    struct Texels {
+        std::uint32_t at = 0;
+        std::uint16_t item = 0;
+        std::vector<std::uint8_t> dimensions;
     };
     /// Sums in temporary memory, where all calls share one gradient.
     struct Sum {
@@ -115,11 +126,14 @@ struct LaunchPlan {
     std::vector<Item> items;
     std::vector<std::uint8_t> order;    ///< of the items, as they give the call its shape: outputs come last
     std::vector<std::uint8_t> tensors;  ///< among the items
+    std::vector<std::uint8_t> resources;  ///< the items that the kernel's resources are, in its order
+    bool writes_textures = false;
     std::vector<Address> addresses;
     std::vector<Value> values;
     std::vector<Number> steps;
     std::vector<Number> modes;
     std::vector<Generated> generated;
+    std::vector<Texels> texels;
     std::vector<Sum> sums;
     std::vector<Counter> counters;
 };

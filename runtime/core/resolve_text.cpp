@@ -27,7 +27,10 @@ std::string found_text(const ArgShape& given) {
         case ArgShape::Kind::generator:
             return with_article(
                 generator_text(given.generator, static_cast<std::int64_t>(given.shape.size())));
-        case ArgShape::Kind::texture: return "a texture";
+        case ArgShape::Kind::texture:
+            return given.texture == nullptr || !*given.texture
+                       ? "a texture"
+                       : with_article(to_string(given.texture->shape()));
         case ArgShape::Kind::sampler: return "a sampler";
     }
     return {};

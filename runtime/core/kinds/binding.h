@@ -66,6 +66,11 @@ inline bool is_flat(const BindRequest& request, std::size_t i, Binding& binding)
                       request.call.arguments[i].kind);
 }
 
+/// Returns what it demands of the texture that is given for it; nothing where none is.
+inline std::optional<TextureRules> texture_rules(const manifest::Argument& argument) {
+    return std::visit([](const auto& kind) { return texture_rules(kind); }, argument.kind);
+}
+
 /// Returns whether what is given is copied into the launch's temporary memory, from where kernels read it.
 inline bool is_uploaded(const manifest::Argument& argument) {
     return std::visit([](const auto& kind) { return is_uploaded(kind); }, argument.kind);

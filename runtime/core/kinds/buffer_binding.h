@@ -25,6 +25,7 @@ inline Dims flat_extents(const kinds::Buffer&, const manifest::Argument&, const 
 inline void check_values(const kinds::Buffer&, const BindRequest&, std::size_t, const Binding&) {}
 void bind_view(const kinds::Buffer& buffer, const BindRequest& request, std::size_t i, Binding& binding);
 inline bool is_flat(const kinds::Buffer&, const BindRequest&, std::size_t, Binding&) { return true; }
+inline std::optional<TextureRules> texture_rules(const kinds::Buffer&) { return {}; }
 inline bool is_uploaded(const kinds::Buffer&) { return false; }
 inline void pack_record(const kinds::Buffer&, const manifest::Argument&, const manifest::Record&, const void*,
                         std::byte*) {}

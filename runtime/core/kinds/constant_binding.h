@@ -26,6 +26,7 @@ inline Dims flat_extents(const kinds::Constant&, const manifest::Argument&, cons
 inline void check_values(const kinds::Constant&, const BindRequest&, std::size_t, const Binding&) {}
 inline void bind_view(const kinds::Constant&, const BindRequest&, std::size_t, Binding&) {}
 inline bool is_flat(const kinds::Constant&, const BindRequest&, std::size_t, Binding&) { return true; }
+inline std::optional<TextureRules> texture_rules(const kinds::Constant&) { return {}; }
 inline bool is_uploaded(const kinds::Constant&) { return false; }
 inline void pack_record(const kinds::Constant&, const manifest::Argument&, const manifest::Record&,
                         const void*, std::byte*) {}

@@ -33,6 +33,7 @@ bool takes(const kinds::Generator& kind, const manifest::Argument& argument, con
 bool holds_indices(const kinds::Generator& kind, const manifest::Argument& argument,
                    std::span<const std::int64_t> shape, std::int64_t total);
 inline bool is_flat(const kinds::Generator&, const BindRequest&, std::size_t, Binding&) { return true; }
+inline std::optional<TextureRules> texture_rules(const kinds::Generator&) { return {}; }
 inline bool is_uploaded(const kinds::Generator&) { return false; }
 void pack_record(const kinds::Generator& kind, const manifest::Argument& argument,
                  const manifest::Record& record, const void* value, std::byte* target);

@@ -25,6 +25,7 @@ inline Dims flat_extents(const kinds::Pointer&, const manifest::Argument&, const
 inline void check_values(const kinds::Pointer&, const BindRequest&, std::size_t, const Binding&) {}
 inline void bind_view(const kinds::Pointer&, const BindRequest&, std::size_t, Binding&) {}
 inline bool is_flat(const kinds::Pointer&, const BindRequest&, std::size_t, Binding&) { return true; }
+inline std::optional<TextureRules> texture_rules(const kinds::Pointer&) { return {}; }
 inline bool is_uploaded(const kinds::Pointer&) { return false; }
 void pack_record(const kinds::Pointer& pointer, const manifest::Argument& argument,
                  const manifest::Record& record, const void* value, std::byte* target);

@@ -25,6 +25,7 @@ inline Dims flat_extents(const kinds::Sampler&, const manifest::Argument&, const
 inline void check_values(const kinds::Sampler&, const BindRequest&, std::size_t, const Binding&) {}
 inline void bind_view(const kinds::Sampler&, const BindRequest&, std::size_t, Binding&) {}
 inline bool is_flat(const kinds::Sampler&, const BindRequest&, std::size_t, Binding&) { return true; }
+inline std::optional<TextureRules> texture_rules(const kinds::Sampler&) { return {}; }
 inline bool is_uploaded(const kinds::Sampler&) { return false; }
 inline void pack_record(const kinds::Sampler&, const manifest::Argument&, const manifest::Record&,
                         const void*, std::byte*) {}

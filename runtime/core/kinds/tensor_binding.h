@@ -24,6 +24,7 @@ Dims flat_extents(const kinds::Tensor& tensor, const manifest::Argument& argumen
 inline void check_values(const kinds::Tensor&, const BindRequest&, std::size_t, const Binding&) {}
 void bind_view(const kinds::Tensor& tensor, const BindRequest& request, std::size_t i, Binding& binding);
 bool is_flat(const kinds::Tensor& tensor, const BindRequest& request, std::size_t i, Binding& binding);
+inline std::optional<TextureRules> texture_rules(const kinds::Tensor&) { return {}; }
 inline bool is_uploaded(const kinds::Tensor&) { return false; }
 inline void pack_record(const kinds::Tensor&, const manifest::Argument&, const manifest::Record&, const void*,
                         std::byte*) {}

@@ -1,8 +1,6 @@
 // The kind of parameters that are textures: its rules in manifests, its record and its resource.
 #include "core/kinds/texture.h"
 
-#include <kf/texture_format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -31,19 +29,12 @@ std::int64_t samplers_of(const Call& call) {
     return std::max<std::int64_t>(1, std::ranges::count_if(call.arguments, is_sampler));
 }
 
-/// The components that shaders have are as the format's: floats of fractions, too.
-bool is_of_class(TextureFormat format, const std::string& texel) {
-    const TextureFormatInfo& info = info_of(format);
-    if (texel == "float") return info.is_float();
-    return info.texel == (texel == "int" ? TexelClass::sint : TexelClass::uint);
-}
-
 void check_format(const Texture& texture, const std::string& where) {
     const bool is_written = texture.access != Access::read;
     require(!is_written || !texture.format.empty(), where, "a written texture of no format");
     if (texture.format.empty()) return;
     const std::optional<TextureFormat> format = texture_format_named(texture.format);
-    require(format && is_of_class(*format, texture.texel), where, "a texture of an impossible format");
+    require(format && is_read_as(*format, texture.texel), where, "a texture of an impossible format");
     require(!is_written || info_of(*format).texel != TexelClass::srgb, where,
             "a written texture of an sRGB format");
 }
@@ -51,6 +42,12 @@ void check_format(const Texture& texture, const std::string& where) {
 }  // namespace
 
 bool is_texel_word(const std::string& word) { return word == "float" || word == "int" || word == "uint"; }
+
+bool is_read_as(TextureFormat format, const std::string& texel) {
+    const TextureFormatInfo& info = info_of(format);
+    if (texel == "float") return info.is_float();
+    return info.texel == (texel == "int" ? TexelClass::sint : TexelClass::uint);
+}
 
 std::string texture_word(const Texture& texture) {
     return std::string(texture.access == Access::read ? "texture" : "rwtexture") +

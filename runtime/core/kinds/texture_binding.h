@@ -26,6 +26,7 @@ Dims flat_extents(const kinds::Texture& texture, const manifest::Argument& argum
 inline void check_values(const kinds::Texture&, const BindRequest&, std::size_t, const Binding&) {}
 void bind_view(const kinds::Texture& texture, const BindRequest& request, std::size_t i, Binding& binding);
 inline bool is_flat(const kinds::Texture&, const BindRequest&, std::size_t, Binding&) { return true; }
+inline std::optional<TextureRules> texture_rules(const kinds::Texture& texture) { return rules_of(texture); }
 inline bool is_uploaded(const kinds::Texture&) { return false; }
 inline void pack_record(const kinds::Texture&, const manifest::Argument&, const manifest::Record&,
                         const void*, std::byte*) {}

@@ -24,6 +24,7 @@ Dims flat_extents(const kinds::Value& value, const manifest::Argument& argument,
 inline void check_values(const kinds::Value&, const BindRequest&, std::size_t, const Binding&) {}
 void bind_view(const kinds::Value& value, const BindRequest& request, std::size_t i, Binding& binding);
 bool is_flat(const kinds::Value& value, const BindRequest& request, std::size_t i, Binding& binding);
+inline std::optional<TextureRules> texture_rules(const kinds::Value&) { return {}; }
 inline bool is_uploaded(const kinds::Value& value) { return value.in_memory; }
 void pack_record(const kinds::Value& value, const manifest::Argument& argument,
                  const manifest::Record& record, const void* source, std::byte* target);

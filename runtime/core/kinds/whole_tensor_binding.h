@@ -27,6 +27,7 @@ void bind_view(const kinds::WholeTensor& tensor, const BindRequest& request, std
 inline bool is_flat(const kinds::WholeTensor&, const BindRequest&, std::size_t, Binding&) {
     return true;  // kernels find its elements by their strides
 }
+inline std::optional<TextureRules> texture_rules(const kinds::WholeTensor&) { return {}; }
 inline bool is_uploaded(const kinds::WholeTensor&) { return false; }
 inline void pack_record(const kinds::WholeTensor&, const manifest::Argument&, const manifest::Record&,
                         const void*, std::byte*) {}

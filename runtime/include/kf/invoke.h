@@ -6,6 +6,7 @@
 #include <span>
 
 #include <kf/any_tensor.h>
+#include <kf/any_texture.h>
 #include <kf/buffer.h>
 #include <kf/dual.h>
 #include <kf/encoder.h>
@@ -41,9 +42,10 @@ struct Arg {
     void* out_value = nullptr;    ///< host value written (out, inout, result of a rank 0 call)
     void* gradient = nullptr;     ///< inputs: added to. Outputs of a backward call: read, what flows in
     const AnyTensor* tensor = nullptr;  ///< of pointers: the memory that they lead to, where that is known
-    AnyTensor* pushed = nullptr;  ///< of inputs by value: gets the gradients that are pushed, see kf::Diff
-    AnyTensor allocated;          ///< set by invoke(): the tensor made for an absent output
-    bool is_read = false;         ///< of an absent output: the host reads the tensor at once, and nobody else
+    AnyTensor* pushed = nullptr;   ///< of inputs by value: gets the gradients that are pushed, see kf::Diff
+    AnyTensor allocated;           ///< set by invoke(): the tensor made for an absent output
+    AnyTexture allocated_texture;  ///< the same of a texture
+    bool is_read = false;  ///< of an absent output: the host reads the tensor at once, and nobody else
     OutputMaker* maker = nullptr;  ///< of an absent output: who makes the tensor; null: the device
     const AnyTexture* texture = nullptr;
     const Sampler* sampler = nullptr;  ///< of a combined texture, too
@@ -170,7 +172,8 @@ struct Arg {
 ///
 /// Every check comes first: when this throws ArgumentError, nothing was recorded, allocated outputs don't
 /// exist and given ones are untouched.
-/// Forward: an absent output gets a new row-major tensor in Arg::allocated; of a rank 0 call with value
+/// Forward: an absent output gets a new row-major tensor in Arg::allocated, or a texture in
+/// Arg::allocated_texture; of a rank 0 call with value
 /// outputs, *out_value is written (which waits for the device).
 /// Fused: as a forward call, and adds to gradients as a backward one.
 /// Backward: outputs may be absent, or lack a gradient: then 1 flows in. Gradients are added to.

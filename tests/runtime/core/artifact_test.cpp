@@ -360,6 +360,36 @@ Manifest of_resources() {
     return manifest;
 }
 
+/// shade(albedo, target, s, shadow, mask, x), whose kernels take four textures and samplers, and two beside.
+Manifest of_textures() {
+    Argument lookup = texture("lookup");
+    std::get<kinds::Texture>(lookup.kind).is_combined = true;
+    ManifestBuilder builder;
+    builder.add("shade",
+                {texture("albedo"), texture("target", "rgba8"), sampler("s"), sampler("shadow", true), lookup,
+                 texels("mask"), tensor("x", 2)},
+                false);
+    return builder.get();
+}
+
+TEST(Artifact, RoundTripsTextures) {
+    const Manifest manifest = with_digests(of_textures());
+    EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
+    const std::vector<ResourceSlot>& slots = manifest.kernels[0].resources;
+    ASSERT_EQ(slots.size(), 6U);
+    EXPECT_EQ(slots[0].samplers, 2);
+    EXPECT_EQ(handle_bytes(slots[0]), 40);
+    EXPECT_EQ(handle_bytes(slots[1]), 32);
+    EXPECT_EQ(handle_bytes(slots[2]), 8);
+    EXPECT_EQ(slots[4].kind, ResourceKind::combined_texture);
+    EXPECT_EQ(handle_bytes(slots[4]), 32);
+    // What the code relies on is part of its name.
+    Manifest other = of_textures();
+    std::get<kinds::Texture>(other.functions[0].calls[0].arguments[1].kind).format = "rgba16f";
+    set_records(other.kernels[0], other.functions[0].calls[0], {PassKind::forward, Variant::contiguous});
+    EXPECT_NE(other.kernels[0].images[0].entry_point, manifest.kernels[0].images[0].entry_point);
+}
+
 TEST(Artifact, RoundTripsResources) {
     const Manifest manifest = with_digests(of_resources());
     EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
@@ -372,6 +402,10 @@ struct Inconsistency {
     std::function<void(Manifest&)> edit;
     Manifest (*make)() = polynomial;
 };
+
+kinds::Texture& texture_of(Manifest& manifest, std::size_t i) {
+    return std::get<kinds::Texture>(manifest.functions[0].calls[0].arguments[i].kind);
+}
 
 class Inconsistent : public testing::TestWithParam<Inconsistency> {};
 
@@ -548,7 +582,7 @@ INSTANTIATE_TEST_SUITE_P(
             Inconsistency{"ResourceWithoutAName", [](Manifest& m) { m.kernels[0].resources[1].name = ""; },
                           of_resources},
             Inconsistency{"TooManyResources",
-                          [](Manifest& m) { m.kernels[0].resources.resize(65, {"table"}); }, of_resources},
+                          [](Manifest& m) { m.kernels[0].resources.resize(257, {"table"}); }, of_resources},
             Inconsistency{"FewerPlacesThanResources",
                           [](Manifest& m) { m.kernels[0].layouts["vulkan"].resource_places.pop_back(); },
                           of_resources},
@@ -568,6 +602,36 @@ INSTANTIATE_TEST_SUITE_P(
                           of_resources},
             Inconsistency{"ResourceOutsideOfTheBlock",
                           [](Manifest& m) { m.kernels[0].layouts["fake"].size -= 16; }, of_resources},
+            Inconsistency{"TextureOfAnotherFormat",
+                          [](Manifest& m) { m.kernels[0].resources[1].format = "rgba16f"; }, of_textures},
+            Inconsistency{"TextureOfNoFormat", [](Manifest& m) { texture_of(m, 1).format = "rgba9"; },
+                          of_textures},
+            Inconsistency{"WrittenTextureOfAnyFormat", [](Manifest& m) { texture_of(m, 1).format = ""; },
+                          of_textures},
+            Inconsistency{"WrittenTextureOfSrgb", [](Manifest& m) { texture_of(m, 1).format = "rgba8_srgb"; },
+                          of_textures},
+            Inconsistency{"IntegerTexelsOfFloats", [](Manifest& m) { texture_of(m, 1).texel = "int"; },
+                          of_textures},
+            Inconsistency{"TexelsOfNoType", [](Manifest& m) { texture_of(m, 0).texel = "double"; },
+                          of_textures},
+            Inconsistency{"ArrayOfVolumes",
+                          [](Manifest& m) {
+                              texture_of(m, 0).dimension = kinds::TextureDimension::three;
+                              texture_of(m, 0).is_array = true;
+                          },
+                          of_textures},
+            Inconsistency{"TextureOfAnotherRank", [](Manifest& m) { argument(m, 0).rank = 3; }, of_textures},
+            Inconsistency{"TexelsOfAnotherRank", [](Manifest& m) { texture_of(m, 5).is_array = true; },
+                          of_textures},
+            Inconsistency{"TextureThatIsAResult", [](Manifest& m) { argument(m, 1).role = Role::result; },
+                          of_textures},
+            Inconsistency{"TexelsThatAreWrittenReadOnly", [](Manifest& m) { argument(m, 5).role = Role::out; },
+                          of_textures},
+            Inconsistency{"TextureWithAGradient",
+                          [](Manifest& m) { argument(m, 0).gradient = Gradient::automatic; }, of_textures},
+            Inconsistency{"SamplerWithDimensions", [](Manifest& m) { argument(m, 2).rank = 1; }, of_textures},
+            Inconsistency{"FewerSamplers", [](Manifest& m) { m.kernels[0].resources[0].samplers = 1; },
+                          of_textures},
             Inconsistency{"OverwrittenWithoutAGradient",
                           [](Manifest& m) { argument(m, 4).overwrite = true; }}),
     [](const auto& test) { return std::string(test.param.name); });

@@ -195,8 +195,9 @@ public:
         for (const driver::Use& use : dispatch.uses) owned.push_back(use.allocation->shared_from_this());
         steps_.push_back([this, kernel = dispatch.kernel->shared_from_this(), groups = dispatch.groups,
                           block = std::vector(dispatch.block.begin(), dispatch.block.end()), owned,
-                          uses = std::vector(dispatch.uses.begin(), dispatch.uses.end())] {
-            device_.dispatch({kernel.get(), groups, block, uses});
+                          uses = std::vector(dispatch.uses.begin(), dispatch.uses.end()),
+                          resources = std::vector(dispatch.resources.begin(), dispatch.resources.end())] {
+            device_.dispatch({kernel.get(), groups, block, uses, resources});
         });
     }
     void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,

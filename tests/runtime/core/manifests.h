@@ -45,6 +45,33 @@ inline Argument buffer(std::string name, Access access, ScalarType scalar = Scal
     return argument;
 }
 
+/// A parameter that is a 2D texture; written in the format, if any.
+inline Argument texture(std::string name, std::string format = {}, std::vector<std::int64_t> extents = {4}) {
+    Argument argument = value(std::move(name), ScalarType::float32, std::move(extents));
+    kinds::Texture kind;
+    kind.access = format.empty() ? Access::read : Access::read_write;
+    kind.format = std::move(format);
+    argument.kind = std::move(kind);
+    argument.rank = argument.inner_rank = 2;
+    return argument;
+}
+
+/// The same that feeds calls texel by texel.
+inline Argument texels(std::string name, std::string format = {}) {
+    Argument argument = texture(std::move(name), std::move(format));
+    std::get<kinds::Texture>(argument.kind).per_pixel = true;
+    argument.call_rank = argument.rank;
+    argument.inner_rank = 0;
+    if (std::get<kinds::Texture>(argument.kind).access != Access::read) argument.role = Role::out;
+    return argument;
+}
+
+inline Argument sampler(std::string name, bool is_comparison = false) {
+    Argument argument = value(std::move(name));
+    argument.kind = kinds::Sampler{is_comparison};
+    return argument;
+}
+
 inline Argument as(Role role, Argument argument) {
     argument.role = role;
     argument.differentiable = argument.element.scalar >= ScalarType::float16;

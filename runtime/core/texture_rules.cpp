@@ -1,0 +1,61 @@
+// What a parameter demands of the texture that is given for it.
+#include "core/texture_rules.h"
+
+namespace kf::detail {
+namespace {
+
+bool overlap(std::uint32_t first, std::uint32_t count, std::uint32_t other, std::uint32_t others) {
+    return first < other + others && other < first + count;
+}
+
+}  // namespace
+
+TextureRules rules_of(const manifest::kinds::Texture& texture) {
+    TextureRules rules;
+    rules.dimension = static_cast<driver::ImageDimension>(texture.dimension);
+    rules.is_array = texture.is_array;
+    rules.is_written = texture.access != manifest::Access::read;
+    rules.is_combined = texture.is_combined;
+    rules.one_mip = rules.is_written || texture.per_pixel;
+    if (!texture.format.empty()) rules.format = texture_format_named(texture.format);
+    for (std::size_t i = 0; i < texture_formats.size(); ++i) {
+        const auto format = static_cast<TextureFormat>(i);
+        if (!manifest::kinds::is_read_as(format, texture.texel)) continue;
+        rules.classes |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(info_of(format).texel));
+    }
+    return rules;
+}
+
+const Sampler* sampler_of(const Arg& arg) {
+    if (arg.sampler != nullptr && *arg.sampler) return arg.sampler;
+    if (arg.texture == nullptr || !*arg.texture || !arg.texture->sampler()) return nullptr;
+    return &arg.texture->sampler();
+}
+
+Dims texel_extents(const TextureShape& shape) {
+    Dims extents;
+    if (shape.is_array || shape.is_cube) extents.push_back(shape.layers);
+    for (const std::int64_t extent : shape.extents) extents.push_back(extent);
+    return extents;
+}
+
+TextureShape made_shape(const TextureRules& rules, const Dims& extents) {
+    TextureShape shape;
+    shape.is_cube = rules.dimension == driver::ImageDimension::cube;
+    shape.is_array = rules.is_array;
+    shape.format = rules.format.value();
+    shape.writable = true;
+    const std::size_t first = shape.is_array || shape.is_cube ? 1 : 0;
+    if (first != 0) shape.layers = extents[0];
+    for (std::size_t k = first; k < extents.size(); ++k) shape.extents.push_back(extents[k]);
+    shape.dimensions = static_cast<int>(shape.extents.size());
+    return shape;
+}
+
+bool share_texels(const driver::Image& a, const driver::ImageRange& in_a, const driver::Image& b,
+                  const driver::ImageRange& in_b) {
+    return &a == &b && overlap(in_a.first_mip, in_a.mips, in_b.first_mip, in_b.mips) &&
+           overlap(in_a.first_layer, in_a.layers, in_b.first_layer, in_b.layers);
+}
+
+}  // namespace kf::detail
