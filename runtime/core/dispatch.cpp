@@ -86,11 +86,39 @@ void check_buffer(const Who& who, const manifest::ResourceSlot& slot, const Buff
     }
 }
 
-void check_sampler(const Who& who, const manifest::ResourceSlot& slot, const void* sampler) {
+void check_sampler(const Who& who, const manifest::ResourceSlot& slot, const Sampler* sampler) {
     if (sampler == nullptr) {
         throw ArgumentError(ErrorCode::missing_argument,
                             who.text() + " is given no sampler for '" + slot.name + "'");
     }
+    if ((sampler->description.compare != Compare::none) != slot.is_comparison) {
+        throw ArgumentError(ErrorCode::type_mismatch,
+                            who.text() + " takes a sampler that " +
+                                (slot.is_comparison ? "compares" : "doesn't compare") + " for '" + slot.name +
+                                "', and is given one that does" + (slot.is_comparison ? "n't" : ""));
+    }
+}
+
+/// What shaders read of such texels, in the words of ResourceSlot::texel.
+std::string_view texel_word(TexelClass texel) {
+    switch (texel) {
+        case TexelClass::sint: return "int";
+        case TexelClass::uint: return "uint";
+        default: return "float";
+    }
+}
+
+/// Whether the kernel's code can read and write the texels.
+bool has_texels(const manifest::ResourceSlot& slot, const TextureFormatInfo& format) {
+    return (slot.format.empty() || slot.format == format.name) &&
+           (slot.texel.empty() || slot.texel == texel_word(format.texel));
+}
+
+/// "a 2D texture array of rgba8"
+std::string wanted(const manifest::ResourceSlot& slot) {
+    std::string text = "a " + view_name(static_cast<ImageDimension>(slot.dimension), slot.is_array);
+    if (!slot.format.empty()) return text + " of " + slot.format;
+    return slot.texel.empty() ? text : text + " of " + slot.texel + "s";
 }
 
 void check_image(const Who& who, const manifest::ResourceSlot& slot, const ImageBinding& given) {
@@ -101,6 +129,15 @@ void check_image(const Who& who, const manifest::ResourceSlot& slot, const Image
     if (!is_range_of(given.image->shape, given.range)) {
         fail_image_range(who.text() + ", '" + slot.name + "'", given.image->shape, given.range);
     }
+    const TextureFormatInfo& format = info_of(given.image->shape.format);
+    if (given.range.dimension != static_cast<ImageDimension>(slot.dimension) ||
+        given.range.is_array != slot.is_array || !has_texels(slot, format)) {
+        throw ArgumentError(
+            ErrorCode::type_mismatch,
+            who.text() + " takes " + wanted(slot) + " for '" + slot.name + "', and is given a " +
+                view_name(given.range.dimension, given.range.is_array) + " of " + std::string(format.name));
+    }
+    if (slot.kind == manifest::ResourceKind::combined_texture) check_sampler(who, slot, given.sampler.get());
     if (slot.kind == manifest::ResourceKind::writable_texture && !given.image->shape.is_writable) {
         throw ArgumentError(ErrorCode::value_range, who.text() + " writes to '" + slot.name +
                                                         "' and is given " + to_string(given.image->shape) +

@@ -63,6 +63,13 @@ void check_copy(const Info& info, std::uint64_t to, std::uint64_t from, std::uin
     return image == nullptr ? nullptr : image->image;
 }
 
+/// The sampler of a resource that is one, or has one; else null.
+[[nodiscard]] inline std::shared_ptr<Sampler> sampler_of(const Resource& resource) {
+    if (const auto* image = std::get_if<ImageBinding>(&resource)) return image->sampler;
+    const auto* sampler = std::get_if<SamplerBinding>(&resource);
+    return sampler == nullptr ? nullptr : sampler->sampler;
+}
+
 /// Throws kf::DeviceError (missing_feature), naming the resource, where the kernel takes one that the driver
 /// doesn't bind, and kf::ArtifactError where `layout` doesn't have a place for each. `textures`: the driver
 /// binds textures and samplers.

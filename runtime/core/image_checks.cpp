@@ -69,6 +69,10 @@ std::string to_string(const ImageShape& shape) {
     return text;
 }
 
+std::string view_name(ImageDimension dimension, bool is_array) {
+    return name_of(dimension) + (is_array ? " texture array" : " texture");
+}
+
 std::array<std::uint32_t, 3> mip_extent(const ImageShape& shape, std::uint32_t mip) {
     const auto half = [mip](std::uint32_t extent) { return mip >= 32 ? 1 : std::max(extent >> mip, 1U); };
     return {half(shape.width), half(shape.height), half(shape.depth)};

@@ -12,6 +12,9 @@ namespace kf::driver {
 /// "a 2D texture of 33 x 7, rgba8, 3 mips, 2 layers": what is 1 isn't said.
 [[nodiscard]] std::string to_string(const ImageShape& shape);
 
+/// "2D texture array"
+[[nodiscard]] std::string view_name(ImageDimension dimension, bool is_array);
+
 /// Texels of a mip along x, y and z.
 [[nodiscard]] std::array<std::uint32_t, 3> mip_extent(const ImageShape& shape, std::uint32_t mip);
 /// How many mips there are down to a single texel.

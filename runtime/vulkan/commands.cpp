@@ -14,12 +14,14 @@ namespace kf::vulkan {
 namespace {
 
 void memory_barrier(const DeviceFunctions& vk, VkCommandBuffer buffer, VkPipelineStageFlags from_stages,
-                    VkAccessFlags from, VkPipelineStageFlags to_stages, VkAccessFlags to) {
+                    VkAccessFlags from, VkPipelineStageFlags to_stages, VkAccessFlags to,
+                    std::span<const VkImageMemoryBarrier> images = {}) {
     VkMemoryBarrier barrier{};
     barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     barrier.srcAccessMask = from;
     barrier.dstAccessMask = to;
-    vk.vkCmdPipelineBarrier(buffer, from_stages, to_stages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+    vk.vkCmdPipelineBarrier(buffer, from_stages, to_stages, 0, 1, &barrier, 0, nullptr,
+                            static_cast<std::uint32_t>(images.size()), images.data());
 }
 
 /// Returns what hazards go by, for memory that was checked to be of this driver.
@@ -98,7 +100,7 @@ void CommandList::keep(driver::Allocation& allocation) {
     if (!static_cast<const VulkanAllocation&>(allocation).is_foreign()) {
         allocations_.add(allocation);
     } else if (foreign_.empty() || foreign_.back().get() != &allocation) {
-        foreign_.push_back(allocation.shared_from_this());
+        foreign_.emplace_back(allocation.shared_from_this());
     }
 }
 
@@ -108,9 +110,14 @@ void CommandList::keep(const std::shared_ptr<HostPool::Chunk>& chunk) {
     }
 }
 
-void CommandList::barrier() {
-    memory_barrier(context_->vk, buffer_, our_stages, our_writes, our_stages, our_accesses);
+void CommandList::barrier(std::span<const ImageAccess> images) {
+    barriers_.clear();
+    for (const ImageAccess& one : images) {
+        change_layout(one.image->handle(), track(*one.image), one.part, one.layout);
+    }
+    memory_barrier(context_->vk, buffer_, our_stages, our_writes, our_stages, our_accesses, barriers_);
     hazards_.clear();
+    ++epoch_;
 }
 
 std::uint64_t CommandList::store_block(std::span<const std::byte> block, std::uint64_t room) {
@@ -130,37 +137,49 @@ std::uint64_t CommandList::store_block(std::span<const std::byte> block, std::ui
     return offset;
 }
 
+void CommandList::describe_buffer(const VulkanKernel& kernel, std::size_t index,
+                                  const driver::BufferRange& buffer) {
+    const Limits& limits = context_->physical.limits;
+    const manifest::ResourceSlot& slot = kernel.resources()[index];
+    const VulkanAllocation& memory =
+        checked(context_.get(), buffer.allocation.get(), buffer.offset, buffer.size, "bind");
+    const std::uint64_t offset = memory.offset() + buffer.offset;
+    // No range is smaller than an element of one byte.
+    if (buffer.is_empty && slot.stride == 1 && limits.null_buffers) {
+        bound_resources_[index].buffer = {VK_NULL_HANDLE, 0, VK_WHOLE_SIZE};
+        return;
+    }
+    const auto what = [&] { return "vulkan: kernel '" + kernel.name() + "': buffer '" + slot.name + "' "; };
+    if (offset % limits.buffer_alignment != 0) {
+        throw ArgumentError(
+            ErrorCode::layout_mismatch,
+            what() + "must begin at a multiple of " + std::to_string(limits.buffer_alignment) + " bytes");
+    }
+    if (buffer.size > limits.max_buffer) {
+        throw ArgumentError(ErrorCode::value_range, what() + "has " + std::to_string(buffer.size) +
+                                                        " bytes; at most " +
+                                                        std::to_string(limits.max_buffer) + " fit");
+    }
+    bound_resources_[index].buffer = {memory.buffer(), offset, buffer.size};
+}
+
 void CommandList::describe(const VulkanKernel& kernel, const driver::Dispatch& dispatch) {
     driver::check_resources(context_->physical.info, kernel.name(), kernel.resources(), dispatch.resources);
-    const Limits& limits = context_->physical.limits;
-    buffers_.clear();
+    bound_resources_.assign(dispatch.resources.size(), {});
+    accesses_.clear();
     for (std::size_t i = 0; i < dispatch.resources.size(); ++i) {
-        const auto add = [&](const driver::BufferRange& buffer) {
-            const VulkanAllocation& memory =
-                checked(context_.get(), buffer.allocation.get(), buffer.offset, buffer.size, "bind");
-            const std::uint64_t offset = memory.offset() + buffer.offset;
-            // No range is smaller than an element of one byte.
-            if (buffer.is_empty && kernel.resources()[i].stride == 1 && limits.null_buffers) {
-                buffers_.push_back({VK_NULL_HANDLE, 0, VK_WHOLE_SIZE});
-                return;
-            }
-            const auto what = [&] {
-                return "vulkan: kernel '" + kernel.name() + "': buffer '" + kernel.resources()[i].name + "' ";
-            };
-            if (offset % limits.buffer_alignment != 0) {
-                throw ArgumentError(ErrorCode::layout_mismatch, what() + "must begin at a multiple of " +
-                                                                    std::to_string(limits.buffer_alignment) +
-                                                                    " bytes");
-            }
-            if (buffer.size > limits.max_buffer) {
-                throw ArgumentError(ErrorCode::value_range, what() + "has " + std::to_string(buffer.size) +
-                                                                " bytes; at most " +
-                                                                std::to_string(limits.max_buffer) + " fit");
-            }
-            buffers_.push_back({memory.buffer(), offset, buffer.size});
-        };
-        add(std::get<driver::BufferRange>(dispatch.resources[i]));
+        bound_resources_[i].type = kernel.resource_types()[i];
+        const driver::Resource& given = dispatch.resources[i];
+        if (const auto* buffer = std::get_if<driver::BufferRange>(&given)) {
+            describe_buffer(kernel, i, *buffer);
+        } else if (const auto* image = std::get_if<driver::ImageBinding>(&given)) {
+            describe_image(kernel, i, *image);
+        } else {
+            driver::Sampler& sampler = *std::get<driver::SamplerBinding>(given).sampler;
+            bound_resources_[i].image.sampler = describe_sampler(kernel, i, sampler);
+        }
     }
+    settle_layouts();
 }
 
 void CommandList::dispatch(const driver::Dispatch& dispatch) {
@@ -193,13 +212,18 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     }
     const std::vector<manifest::ResourceSlot>& slots = kernel->resources();
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        const auto memory = driver::memory_of(dispatch.resources[i]);
-        keep(*memory);
-        conflict = conflict || hazards_.conflicts(hazard_key(*memory), slots[i].writes);
+        if (const auto memory = driver::memory_of(dispatch.resources[i])) {
+            keep(*memory);
+            conflict = conflict || hazards_.conflicts(hazard_key(*memory), slots[i].writes);
+        } else if (const auto sampler = driver::sampler_of(dispatch.resources[i])) {
+            samplers_.add(*sampler);
+        }
     }
+    conflict = conflicts(accesses_) || conflict;
     VkDescriptorSet resources = VK_NULL_HANDLE;
     if (!slots.empty()) {
-        resources = descriptors_.make(kernel->resource_layout(), kernel->resource_numbers(), buffers_);
+        resources =
+            descriptors_.make(kernel->resource_layout(), kernel->resource_numbers(), bound_resources_);
     }
     const manifest::Passing passing = kernel->passing();
     std::uint64_t block_at = 0;
@@ -209,15 +233,18 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
                                                    : dispatch.block.size());
     }
     if (conflict) {
-        barrier();
+        barrier(accesses_);
     }
+    note(accesses_);
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr && use.allocation->size != 0) {
             hazards_.note(hazard_key(*use.allocation), use.writes);
         }
     }
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        hazards_.note(hazard_key(*driver::memory_of(dispatch.resources[i])), slots[i].writes);
+        if (const auto memory = driver::memory_of(dispatch.resources[i])) {
+            hazards_.note(hazard_key(*memory), slots[i].writes);
+        }
     }
 
     const DeviceFunctions& vk = context_->vk;
@@ -246,12 +273,14 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     ++size_;
 }
 
-void CommandList::order(std::initializer_list<std::pair<const void*, bool>> accesses) {
-    const auto conflicts = [&](const auto& one) { return hazards_.conflicts(one.first, one.second); };
-    if (std::ranges::any_of(accesses, conflicts)) {
-        barrier();
+void CommandList::order(std::initializer_list<std::pair<const void*, bool>> accesses,
+                        std::span<const ImageAccess> images) {
+    const auto waits = [&](const auto& one) { return hazards_.conflicts(one.first, one.second); };
+    if (conflicts(images) || std::ranges::any_of(accesses, waits)) {
+        barrier(images);
     }
     for (const auto& [key, writes] : accesses) hazards_.note(key, writes);
+    note(images);
 }
 
 void CommandList::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
@@ -314,21 +343,28 @@ void CommandList::copy_out(const std::shared_ptr<driver::Allocation>& source, st
 }
 
 VkCommandBuffer CommandList::finish() {
+    if (ended_) {
+        return buffer_;
+    }
+    barriers_.clear();
+    for (auto& [handle, tracked] : tracked_) {
+        change_layout(handle, tracked.states, tracked.image->whole(), tracked.image->resting_layout());
+    }
     if (is_callers()) {
         if (recording_) {
             memory_barrier(context_->vk, buffer_, our_stages, our_writes,
                            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT,
-                           VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT);
+                           VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT,
+                           barriers_);
         }
-        return buffer_;
-    }
-    if (ended_) {
+        ended_ = true;
         return buffer_;
     }
     begin();
-    // Read-backs: a semaphore makes nothing visible to the host.
-    memory_barrier(context_->vk, buffer_, our_stages, our_writes, VK_PIPELINE_STAGE_HOST_BIT,
-                   VK_ACCESS_HOST_READ_BIT);
+    // Read-backs: a semaphore makes nothing visible to the host. Layouts change before the next list begins.
+    memory_barrier(context_->vk, buffer_, our_stages, our_writes,
+                   VK_PIPELINE_STAGE_HOST_BIT | (barriers_.empty() ? 0 : our_stages), VK_ACCESS_HOST_READ_BIT,
+                   barriers_);
     check(context_->vk.vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
     ended_ = true;
     return buffer_;
@@ -340,10 +376,15 @@ void CommandList::reset() {
     ended_ = false;
     size_ = 0;
     hazards_.clear();
+    ++epoch_;
     bound_ = nullptr;
     blocks_ = nullptr;
     descriptors_.reset();
     allocations_.clear();
+    tracked_.clear();
+    begun_.clear();
+    images_.clear();
+    samplers_.clear();
     foreign_.clear();
     kernels_.clear();
     chunks_.clear();

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "vulkan/descriptors.h"
 #include "vulkan/hazards.h"
 #include "vulkan/host_pool.h"
+#include "vulkan/images.h"
 #include "vulkan/kernel.h"
 #include "vulkan/memory.h"
 
@@ -44,13 +46,31 @@ public:
     void copy_out(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset, std::uint64_t size,
                   const std::shared_ptr<HostPool::Chunk>& chunk, std::uint64_t chunk_offset);
 
+    void copy_to_image(const std::shared_ptr<driver::Image>& target, const driver::ImageRegion& region,
+                       const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset);
+    void copy_from_image(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                         const std::shared_ptr<driver::Image>& source, const driver::ImageRegion& region);
+    void copy_image_in(const std::shared_ptr<driver::Image>& target, const driver::ImageRegion& region,
+                       const std::shared_ptr<HostPool::Chunk>& chunk, std::uint64_t chunk_offset);
+    void copy_image_out(const std::shared_ptr<driver::Image>& source, const driver::ImageRegion& region,
+                        const std::shared_ptr<HostPool::Chunk>& chunk, std::uint64_t chunk_offset);
+    /// Fills a mip by scaling the one before it.
+    void scale_down(const std::shared_ptr<driver::Image>& image, std::uint32_t mip, std::uint32_t first_layer,
+                    std::uint32_t layers);
+    /// Takes a fresh image out of no layout, for what comes next in this list and after it.
+    void begin_image(VulkanImage& image);
+
     [[nodiscard]] std::size_t size() const { return size_; }  ///< commands
-    /// Memory of others that the commands use. Letting go of it is up to the caller.
-    [[nodiscard]] std::vector<std::shared_ptr<driver::Allocation>>& foreign() { return foreign_; }
-    /// Everything else that the commands use, some of it several times.
+    /// Memory and images of others that the commands use. Letting go of it is up to the caller.
+    [[nodiscard]] std::vector<std::shared_ptr<void>>& foreign() { return foreign_; }
+    /// All other memory that the commands use, some of it several times.
     [[nodiscard]] std::span<const std::shared_ptr<driver::Allocation>> allocations() const {
         return allocations_.all();
     }
+    /// All other images, some of them several times.
+    [[nodiscard]] std::span<const std::shared_ptr<driver::Image>> images() const { return images_.all(); }
+    /// Those that begin_image() was called with.
+    [[nodiscard]] std::span<VulkanImage* const> begun() const { return begun_; }
     /// Ends the command buffer, unless it is ended already, and returns it. The caller's own isn't ended:
     /// what follows in it sees what was written.
     VkCommandBuffer finish();
@@ -63,17 +83,47 @@ public:
     /// kf::ArgumentError (device_mismatch, index_range).
     static VulkanAllocation& checked(const Context* context, driver::Allocation* allocation,
                                      std::uint64_t offset, std::uint64_t size, const char* what);
+    /// The same of a texture and the region that has `bytes` bytes.
+    static VulkanImage& checked(const Context* context, driver::Image* image,
+                                const driver::ImageRegion& region, std::uint64_t bytes, const char* what);
 
 private:
+    /// What a command does with an image.
+    struct ImageAccess {
+        VulkanImage* image = nullptr;
+        ImagePart part;
+        VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
+        bool writes = false;
+    };
+    struct Tracked {
+        VulkanImage* image = nullptr;
+        ImageStates states;
+    };
+
     void begin();
     void keep(driver::Allocation& allocation);
+    void keep(VulkanImage& image);
     void keep(const std::shared_ptr<HostPool::Chunk>& chunk);
-    void barrier();
+    /// The image's states in this list, which owns it from now on.
+    ImageStates& track(VulkanImage& image);
+    /// Adds a barrier to barriers_ for each part that must change its layout.
+    void change_layout(VkImage image, ImageStates& states, const ImagePart& part, VkImageLayout layout);
+    /// Everything that comes waits for everything that was; the images are in their layouts then.
+    void barrier(std::span<const ImageAccess> images = {});
     /// Puts a barrier where a command must wait that accesses memory so: by its hazard key, and whether it
-    /// writes.
-    void order(std::initializer_list<std::pair<const void*, bool>> accesses);
-    /// Checks the resources and sets buffers_ to them.
+    /// writes; and images.
+    void order(std::initializer_list<std::pair<const void*, bool>> accesses,
+               std::span<const ImageAccess> images = {});
+    /// Checks the resources, and sets bound_resources_ and accesses_ to them.
     void describe(const VulkanKernel& kernel, const driver::Dispatch& dispatch);
+    void describe_buffer(const VulkanKernel& kernel, std::size_t index, const driver::BufferRange& buffer);
+    void describe_image(const VulkanKernel& kernel, std::size_t index, const driver::ImageBinding& given);
+    VkSampler describe_sampler(const VulkanKernel& kernel, std::size_t index, driver::Sampler& sampler);
+    /// An image that a dispatch also writes to is sampled in the layout that it is written in.
+    void settle_layouts();
+    /// Whether the accesses have to wait for what came before.
+    bool conflicts(std::span<const ImageAccess> images);
+    void note(std::span<const ImageAccess> images);
     /// The block's offset in blocks_, from where on `room` bytes lie in the buffer.
     std::uint64_t store_block(std::span<const std::byte> block, std::uint64_t room);
 
@@ -87,13 +137,22 @@ private:
     std::size_t size_ = 0;
     Hazards hazards_;
     const VulkanKernel* bound_ = nullptr;
+    std::uint64_t epoch_ = 1;  ///< of images: barriers so far
     Owners<driver::Allocation> allocations_;
-    std::vector<std::shared_ptr<driver::Allocation>> foreign_;
+    Owners<driver::Image> images_;
+    Owners<driver::Sampler> samplers_;
+    std::vector<std::shared_ptr<void>> foreign_;
+    std::unordered_map<VkImage, Tracked> tracked_;
+    std::vector<VulkanImage*> begun_;
     Owners<driver::Kernel> kernels_;
     std::vector<std::shared_ptr<HostPool::Chunk>> chunks_;
     std::shared_ptr<HostPool::Chunk> blocks_;  ///< where parameter blocks go
     Descriptors descriptors_;
-    std::vector<VkDescriptorBufferInfo> buffers_;  ///< of one dispatch
+    // What the command at hand takes.
+    std::vector<Descriptor> bound_resources_;
+    std::vector<ImageAccess> accesses_;
+    std::vector<ImageStates::Transition> transitions_;
+    std::vector<VkImageMemoryBarrier> barriers_;
 };
 
 /// The command list of driver::Device::make_recorder().

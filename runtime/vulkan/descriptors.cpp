@@ -2,6 +2,7 @@
 #include "vulkan/descriptors.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "vulkan/result.h"
 
@@ -9,47 +10,76 @@ namespace kf::vulkan {
 namespace {
 
 constexpr std::uint32_t sets_in_pool = 64;
-constexpr std::uint32_t buffers_in_pool = 512;
+constexpr std::array types{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                           VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLER,
+                           VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER};
+constexpr std::array<std::uint32_t, types.size()> in_buffer_pool{512, 0, 0, 0, 0};
+constexpr std::array<std::uint32_t, types.size()> in_any_pool{256, 128, 128, 64, 64};
+
+std::size_t index_of(VkDescriptorType type) {
+    return static_cast<std::size_t>(std::ranges::find(types, type) - types.begin());
+}
 
 }  // namespace
 
 Descriptors::~Descriptors() {
     if (context_->process.is_here()) {
-        for (const Pool& pool : pools_) {
-            context_->vk.vkDestroyDescriptorPool(context_->device, pool.handle, nullptr);
+        for (const Chain* chain : {&buffers_, &any_}) {
+            for (const Pool& pool : chain->pools) {
+                context_->vk.vkDestroyDescriptorPool(context_->device, pool.handle, nullptr);
+            }
         }
     }
 }
 
-Descriptors::Pool& Descriptors::pool_for(std::uint32_t buffers) {
-    while (current_ < pools_.size()) {
-        Pool& pool = pools_[current_];
-        if (pool.sets_left != 0 && pool.buffers_left >= buffers) {
-            return pool;
-        }
-        ++current_;
-    }
+Descriptors::Pool Descriptors::make_pool(const Counts& counts) const {
     Pool made;
-    made.buffers = std::max(buffers_in_pool, buffers);
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, made.buffers};
+    made.made = counts;
+    std::vector<VkDescriptorPoolSize> sizes;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        if (counts.at(i) != 0) sizes.push_back({types.at(i), counts.at(i)});
+    }
     VkDescriptorPoolCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
     info.maxSets = sets_in_pool;
-    info.poolSizeCount = 1;
-    info.pPoolSizes = &size;
-    pools_.reserve(pools_.size() + 1);
+    info.poolSizeCount = static_cast<std::uint32_t>(sizes.size());
+    info.pPoolSizes = sizes.data();
     check(context_->vk.vkCreateDescriptorPool(context_->device, &info, nullptr, &made.handle),
           "vkCreateDescriptorPool");
     made.sets_left = sets_in_pool;
-    made.buffers_left = made.buffers;
-    pools_.push_back(made);
-    return pools_.back();
+    made.left = counts;
+    return made;
+}
+
+Descriptors::Pool& Descriptors::pool_for(const Counts& counts) {
+    const bool only_buffers =
+        std::ranges::all_of(counts.begin() + 1, counts.end(), [](std::uint32_t count) { return count == 0; });
+    Chain& chain = only_buffers ? buffers_ : any_;
+    while (chain.current < chain.pools.size()) {
+        Pool& pool = chain.pools[chain.current];
+        if (pool.sets_left != 0 &&
+            std::ranges::equal(pool.left, counts,
+                               [](std::uint32_t left, std::uint32_t count) { return left >= count; })) {
+            return pool;
+        }
+        ++chain.current;
+    }
+    Counts room = only_buffers ? in_buffer_pool : in_any_pool;
+    for (std::size_t i = 0; i < room.size(); ++i) room.at(i) = std::max(room.at(i), counts.at(i));
+    chain.pools.reserve(chain.pools.size() + 1);
+    chain.pools.push_back(make_pool(room));
+    return chain.pools.back();
 }
 
 VkDescriptorSet Descriptors::make(VkDescriptorSetLayout layout, std::span<const std::int64_t> numbers,
-                                  std::span<const VkDescriptorBufferInfo> buffers) {
-    const auto count = static_cast<std::uint32_t>(buffers.size());
-    Pool& pool = pool_for(count);
+                                  std::span<const Descriptor> descriptors) {
+    Made& last = last_[layout];
+    if (last.set != VK_NULL_HANDLE && std::ranges::equal(last.descriptors, descriptors)) {
+        return last.set;
+    }
+    Counts counts{};
+    for (const Descriptor& one : descriptors) ++counts.at(index_of(one.type));
+    Pool& pool = pool_for(counts);
     VkDescriptorSetAllocateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
     info.descriptorPool = pool.handle;
@@ -58,27 +88,35 @@ VkDescriptorSet Descriptors::make(VkDescriptorSetLayout layout, std::span<const 
     VkDescriptorSet set = VK_NULL_HANDLE;
     check(context_->vk.vkAllocateDescriptorSets(context_->device, &info, &set), "vkAllocateDescriptorSets");
     --pool.sets_left;
-    pool.buffers_left -= count;
-    writes_.assign(count, {});
+    for (std::size_t i = 0; i < counts.size(); ++i) pool.left.at(i) -= counts.at(i);
+    last.descriptors.assign(descriptors.begin(), descriptors.end());
+    last.set = set;
+    writes_.assign(descriptors.size(), {});
     for (std::size_t i = 0; i < writes_.size(); ++i) {
         writes_[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
         writes_[i].dstSet = set;
         writes_[i].dstBinding = static_cast<std::uint32_t>(numbers[i]);
         writes_[i].descriptorCount = 1;
-        writes_[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        writes_[i].pBufferInfo = &buffers[i];
+        writes_[i].descriptorType = descriptors[i].type;
+        writes_[i].pBufferInfo = &descriptors[i].buffer;
+        writes_[i].pImageInfo = &descriptors[i].image;
     }
-    context_->vk.vkUpdateDescriptorSets(context_->device, count, writes_.data(), 0, nullptr);
+    context_->vk.vkUpdateDescriptorSets(context_->device, static_cast<std::uint32_t>(writes_.size()),
+                                        writes_.data(), 0, nullptr);
     return set;
 }
 
 void Descriptors::reset() {
-    for (Pool& pool : pools_) {
-        check(context_->vk.vkResetDescriptorPool(context_->device, pool.handle, 0), "vkResetDescriptorPool");
-        pool.sets_left = sets_in_pool;
-        pool.buffers_left = pool.buffers;
+    last_.clear();
+    for (Chain* chain : {&buffers_, &any_}) {
+        for (Pool& pool : chain->pools) {
+            check(context_->vk.vkResetDescriptorPool(context_->device, pool.handle, 0),
+                  "vkResetDescriptorPool");
+            pool.sets_left = sets_in_pool;
+            pool.left = pool.made;
+        }
+        chain->current = 0;
     }
-    current_ = 0;
 }
 
 }  // namespace kf::vulkan

@@ -82,7 +82,9 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Context> context, driver::Info info,
       read_backs_(std::make_shared<HostPool>(context_, HostPool::Purpose::read_back, transfer_chunk,
                                              read_back_chunks)),
       parameters_(std::make_shared<HostPool>(context_, HostPool::Purpose::parameters, parameter_chunk,
-                                             parameter_chunks)) {
+                                             parameter_chunks)),
+      images_(std::make_unique<Images>(context_)),
+      samplers_(std::make_unique<Samplers>(context_)) {
     info_.least_import = least_import(*context_, info_);
     VkSemaphoreTypeCreateInfo type{};
     type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
@@ -155,6 +157,7 @@ std::shared_ptr<driver::Allocation> VulkanDevice::allocate(std::uint64_t size) {
         }
     }
     wait_for_all(&VulkanDevice::wait_for);
+    images_->memory().trim();
     return memory_->take_or_grow(size);
 }
 
@@ -241,6 +244,9 @@ void VulkanDevice::flush_if_full() {
 
 void VulkanDevice::dispatch(const driver::Dispatch& dispatch) {
     const Lock lock(*this);
+    for (const driver::Resource& resource : dispatch.resources) {
+        begin_fresh(driver::image_of(resource).get());
+    }
     current().dispatch(dispatch);
     for (const driver::Use& use : dispatch.uses) {
         used_now(use.allocation);
@@ -315,19 +321,6 @@ void VulkanDevice::stage(const std::shared_ptr<driver::Allocation>& target, std:
 
 void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
                              std::span<std::byte> bytes) {
-    struct Piece {
-        std::shared_ptr<HostPool::Chunk> chunk;
-        std::uint64_t value = 0;
-        std::span<std::byte> target;
-    };
-    std::deque<Piece> pieces;
-    const auto finish_oldest = [&] {
-        const Piece& piece = pieces.front();
-        wait_patiently(piece.value);
-        std::memcpy(piece.target.data(), piece.chunk->buffer().mapped, piece.target.size());
-        pieces.pop_front();
-    };
-
     Lock lock(*this);
     check_usable();
     const VulkanAllocation& from =
@@ -346,6 +339,32 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
         return;
     }
     lock.unlock();
+    std::size_t left = bytes.size();
+    read_pieces(bytes, [&](const std::shared_ptr<HostPool::Chunk>& chunk) {
+        const std::size_t size = std::min(left, static_cast<std::size_t>(chunk->left()));
+        current().copy_out(source, offset, size, chunk, 0);
+        used_now(source.get());
+        offset += size;
+        left -= size;
+        return size;
+    });
+}
+
+void VulkanDevice::read_pieces(
+    std::span<std::byte> bytes,
+    const std::function<std::size_t(const std::shared_ptr<HostPool::Chunk>&)>& copy) {
+    struct Piece {
+        std::shared_ptr<HostPool::Chunk> chunk;
+        std::uint64_t value = 0;
+        std::span<std::byte> target;
+    };
+    std::deque<Piece> pieces;
+    const auto finish_oldest = [&] {
+        const Piece& piece = pieces.front();
+        wait_patiently(piece.value);
+        std::memcpy(piece.target.data(), piece.chunk->buffer().mapped, piece.target.size());
+        pieces.pop_front();
+    };
     while (!bytes.empty()) {
         // Two at a time: one is copied by the GPU while the host copies the other.
         if (pieces.size() == 2) {
@@ -358,22 +377,23 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
                 continue;
             }
             // Other threads have every chunk, until they have copied, or lists that nobody has looked after.
-            lock.lock();
-            check_usable();
-            reclaim();
-            lock.unlock();
+            {
+                const Lock lock(*this);
+                check_usable();
+                reclaim();
+            }
             std::this_thread::sleep_for(full_pool_pause);
             continue;
         }
-        const std::size_t size = std::min(bytes.size(), static_cast<std::size_t>(chunk->left()));
-        lock.lock();
-        current().copy_out(source, offset, size, chunk, 0);
-        used_now(source.get());
-        flush_current();
-        const std::uint64_t value = submitted_;
-        lock.unlock();
+        std::size_t size = 0;
+        std::uint64_t value = 0;
+        {
+            const Lock lock(*this);
+            size = copy(chunk);
+            flush_current();
+            value = submitted_;
+        }
         pieces.push_back({std::move(chunk), value, bytes.first(size)});
-        offset += size;
         bytes = bytes.subspan(size);
     }
     while (!pieces.empty()) {
@@ -461,6 +481,7 @@ void VulkanDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
     std::unique_ptr<CommandList> list = take_list(recorder.get(), false);
     const Lock lock(*this);
     check_usable();
+    begin_fresh(*list);
     flush_current();
     if (list->size() != 0) {
         submit_list(std::move(list));
@@ -485,6 +506,7 @@ void VulkanDevice::replay(driver::Graph& graph) {
     if (list->size() == 0) {
         return;
     }
+    begin_fresh(*list);
     flush_current();
     submit_commands({0, nullptr, list}, list->finish());
 }
@@ -519,6 +541,7 @@ std::uint64_t VulkanDevice::finish(std::unique_ptr<driver::Recorder> recorder) {
     count_callers_use(kept, 1);
     check_usable();
     (void)callers_[commands]->finish();
+    begin_fresh(kept);
     flush_current();
     return commands;
 }
@@ -554,6 +577,7 @@ void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
     try {
         buffer = list->finish();
     } catch (...) {
+        for (VulkanImage* image : list->begun()) image->is_fresh = true;
         zeros_ = nullptr;  // the list may be what fills them
         throw;
     }
@@ -572,6 +596,7 @@ void VulkanDevice::submit_commands(Submission submission, VkCommandBuffer buffer
         if (result == VK_ERROR_DEVICE_LOST) {
             lost_ = true;  // the GPU may have begun: keep what it may use
         } else {
+            for (VulkanImage* image : in_flight_.back().commands().begun()) image->is_fresh = true;
             if (in_flight_.back().list != nullptr) depart(*in_flight_.back().list);
             in_flight_.pop_back();
             waiting_ = in_flight_.size();
@@ -741,8 +766,10 @@ std::vector<std::string> VulkanDevice::validation_messages() const {
 
 Statistics VulkanDevice::statistics() const {
     const Memory::Usage usage = memory_->usage();
+    const Memory::Usage images = images_->memory().usage();
     const std::lock_guard lock(mutex_);
-    return {usage.reserved, usage.used, usage.blocks, submitted_};
+    return {usage.reserved,  usage.used,  usage.blocks, submitted_,
+            images.reserved, images.used, images.blocks};
 }
 
 }  // namespace kf::vulkan

@@ -11,6 +11,8 @@
 
 #include "vulkan/commands.h"
 #include "vulkan/driver.h"
+#include "vulkan/images.h"
+#include "vulkan/samplers.h"
 
 namespace kf::vulkan {
 
@@ -48,6 +50,19 @@ public:
                 std::span<const std::byte> bytes) override;
     void read_back(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
                    std::span<std::byte> bytes) override;
+    std::shared_ptr<driver::Image> make_image(const driver::ImageShape& shape) override;
+    std::shared_ptr<driver::Image> wrap_image(driver::ForeignImage image) override;
+    std::shared_ptr<driver::Sampler> make_sampler(const driver::SamplerDescription& description) override;
+    void upload_image(const std::shared_ptr<driver::Image>& target, const driver::ImageRegion& region,
+                      std::span<const std::byte> texels) override;
+    void read_back_image(const std::shared_ptr<driver::Image>& source, const driver::ImageRegion& region,
+                         std::span<std::byte> texels) override;
+    void copy_to_image(const std::shared_ptr<driver::Image>& target, const driver::ImageRegion& region,
+                       const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset) override;
+    void copy_from_image(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                         const std::shared_ptr<driver::Image>& source,
+                         const driver::ImageRegion& region) override;
+    void generate_mips(const std::shared_ptr<driver::Image>& image, const driver::ImageRange& range) override;
     void flush() override;
     void wait() override;
     std::unique_ptr<driver::Recorder> make_recorder() override;
@@ -93,7 +108,7 @@ private:
             held_ = true;
         }
         void unlock() {
-            const std::vector<std::shared_ptr<driver::Allocation>> departing = std::move(device_.departing_);
+            const std::vector<std::shared_ptr<void>> departing = std::move(device_.departing_);
             device_.departing_.clear();
             held_ = false;
             device_.mutex_.unlock();
@@ -125,7 +140,7 @@ private:
     void submit_commands(Submission submission, VkCommandBuffer buffer);
     VkResult submit_buffer(VkCommandBuffer buffer, std::uint64_t value);
     void submit_alone(const VkSubmitInfo& info);
-    /// Keeps the memory of others that the list used until mutex_ is released.
+    /// Keeps the memory and images of others that the list used until mutex_ is released.
     void depart(CommandList& list);
     /// The same where nobody else has the list.
     void let_go(const std::shared_ptr<CommandList>& list);
@@ -133,6 +148,13 @@ private:
     void wait_oldest();
     void stage(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
                std::span<const std::byte> bytes);
+    /// Reads `bytes` in pieces: `copy`, called with mutex_ held, has the next one copied to the chunk's
+    /// beginning and returns its size. Not with mutex_ held.
+    void read_pieces(std::span<std::byte> bytes,
+                     const std::function<std::size_t(const std::shared_ptr<HostPool::Chunk>&)>& copy);
+    /// Sees to it that the image, the list's images, are in their resting layouts before what comes next.
+    void begin_fresh(driver::Image* image);
+    void begin_fresh(const CommandList& list);
     void wait_for(std::uint64_t value);
     void wait_for_room(std::uint64_t upload);
     /// The same as wait_for(), with while_waiting() called: not with mutex_ held.
@@ -152,6 +174,8 @@ private:
     std::shared_ptr<HostPool> uploads_;
     std::shared_ptr<HostPool> read_backs_;
     std::shared_ptr<HostPool> parameters_;
+    std::unique_ptr<Images> images_;
+    std::unique_ptr<Samplers> samplers_;
 
     mutable std::mutex mutex_;
     VkSemaphore timeline_ = VK_NULL_HANDLE;
@@ -162,7 +186,7 @@ private:
     std::shared_ptr<HostPool::Chunk> staging_;   ///< of the batch being recorded
     std::uint64_t staged_ = 0;                   ///< bytes, in the batch being recorded
     std::shared_ptr<driver::Allocation> zeros_;  ///< null until a call needs them
-    std::vector<std::shared_ptr<driver::Allocation>> departing_;
+    std::vector<std::shared_ptr<void>> departing_;
     std::deque<Submission> in_flight_;
     std::atomic<std::size_t> waiting_ = 0;  ///< the size of in_flight_
     std::vector<std::unique_ptr<CommandList>> idle_;

@@ -108,6 +108,7 @@ std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const
             return !needs_no_word(word) && !std::binary_search(enabled.begin(), enabled.end(), word);
         });
     }
+    physical.limits.graphics = (families[adopted.queue_family].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
     // Unless the caller enabled them, requiring full subgroups and binding null would be invalid, and that
     // can't be asked.
     physical.limits.full_subgroups = false;

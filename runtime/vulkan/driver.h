@@ -45,6 +45,10 @@ struct Statistics {
     std::uint64_t used = 0;         ///< bytes of it that allocations hold
     std::size_t blocks = 0;         ///< pieces in which it was taken
     std::uint64_t submissions = 0;  ///< vkQueueSubmit calls that succeeded
+    // The same of textures, whose memory is apart.
+    std::uint64_t images_reserved = 0;
+    std::uint64_t images_used = 0;
+    std::size_t image_blocks = 0;
 };
 
 /// The devices that can run kernels, in the order of open_vulkan(). When there are none, `why_not` (if

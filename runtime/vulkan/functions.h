@@ -18,6 +18,8 @@
     X(vkGetPhysicalDeviceProperties2)           \
     X(vkGetPhysicalDeviceFeatures2)             \
     X(vkGetPhysicalDeviceMemoryProperties)      \
+    X(vkGetPhysicalDeviceFormatProperties)      \
+    X(vkGetPhysicalDeviceImageFormatProperties) \
     X(vkGetPhysicalDeviceQueueFamilyProperties) \
     X(vkEnumerateDeviceExtensionProperties)     \
     X(vkCreateDevice)                           \
@@ -36,6 +38,14 @@
     X(vkGetBufferMemoryRequirements)  \
     X(vkBindBufferMemory)             \
     X(vkGetBufferDeviceAddress)       \
+    X(vkCreateImage)                  \
+    X(vkDestroyImage)                 \
+    X(vkGetImageMemoryRequirements)   \
+    X(vkBindImageMemory)              \
+    X(vkCreateImageView)              \
+    X(vkDestroyImageView)             \
+    X(vkCreateSampler)                \
+    X(vkDestroySampler)               \
     X(vkCreateSemaphore)              \
     X(vkDestroySemaphore)             \
     X(vkGetSemaphoreCounterValue)     \
@@ -67,7 +77,10 @@
     X(vkCmdDispatch)                  \
     X(vkCmdPipelineBarrier)           \
     X(vkCmdFillBuffer)                \
-    X(vkCmdCopyBuffer)
+    X(vkCmdCopyBuffer)                \
+    X(vkCmdCopyBufferToImage)         \
+    X(vkCmdCopyImageToBuffer)         \
+    X(vkCmdBlitImage)
 
 namespace kf::vulkan {
 

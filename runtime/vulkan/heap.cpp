@@ -31,11 +31,19 @@ std::size_t Heap::class_of(std::uint64_t rounded_size) {
            static_cast<std::size_t>((rounded_size - power) / step);
 }
 
-std::optional<Heap::Range> Heap::take(std::uint64_t size) {
+std::set<Heap::Range, Heap::BySize>::iterator Heap::find(std::uint64_t size, std::uint64_t place) const {
+    auto found = free_.lower_bound(Range{0, 0, size});
+    while (found != free_.end() && round_up(found->offset, place) + size > found->offset + found->size) {
+        ++found;
+    }
+    return found;
+}
+
+std::optional<Heap::Range> Heap::take(std::uint64_t size, std::uint64_t place) {
     size = rounded(size);
     if (size <= small_limit) {
         const std::size_t index = class_of(size);
-        if (index < kept_.size() && !kept_[index].empty()) {
+        if (index < kept_.size() && !kept_[index].empty() && kept_[index].back().offset % place == 0) {
             const Range range = kept_[index].back();
             kept_[index].pop_back();
             kept_bytes_ -= size;
@@ -43,25 +51,29 @@ std::optional<Heap::Range> Heap::take(std::uint64_t size) {
             return range;
         }
     }
-    auto found = free_.lower_bound(Range{0, 0, size});
+    auto found = find(size, place);
     if (found == free_.end() && kept_bytes_ >= size) {
         release_kept();
-        found = free_.lower_bound(Range{0, 0, size});
+        found = find(size, place);
     }
     if (found == free_.end()) {
         return std::nullopt;
     }
     const Range whole = *found;
+    const std::uint64_t begin = round_up(whole.offset, place);
     free_.erase(found);
     Block& block = blocks_[whole.block];
     block.free.erase(whole.offset);
-    if (whole.size > size) {
-        const Range rest{whole.block, whole.offset + size, whole.size - size};
-        block.free.emplace(rest.offset, rest.size);
-        free_.insert(rest);
-    }
+    const auto keep = [&](const Range& rest) {
+        if (rest.size != 0) {
+            block.free.emplace(rest.offset, rest.size);
+            free_.insert(rest);
+        }
+    };
+    keep({whole.block, whole.offset, begin - whole.offset});
+    keep({whole.block, begin + size, whole.offset + whole.size - begin - size});
     used_ += size;
-    return Range{whole.block, whole.offset, size};
+    return Range{whole.block, begin, size};
 }
 
 void Heap::give(const Range& range) {

@@ -31,8 +31,9 @@ public:
     /// What a request of `size` bytes takes: a multiple of `alignment`, at most 25 % above it.
     static std::uint64_t rounded(std::uint64_t size);
 
-    /// A range of rounded(size) bytes from the blocks there are, or nothing.
-    std::optional<Range> take(std::uint64_t size);
+    /// A range of rounded(size) bytes from the blocks there are, or nothing. It begins at a multiple of
+    /// `place`, a power of two.
+    std::optional<Range> take(std::uint64_t size, std::uint64_t place = alignment);
     void give(const Range& range);
 
     /// How large a block to add for a request that found nothing, no larger than `max_block` unless the
@@ -59,6 +60,8 @@ private:
     };
 
     static std::size_t class_of(std::uint64_t rounded_size);
+    /// The free range that fits best.
+    [[nodiscard]] std::set<Range, BySize>::iterator find(std::uint64_t size, std::uint64_t place) const;
     void release(Range range);
     void release_kept();
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <initializer_list>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include "core/checked_image.h"
@@ -15,6 +15,7 @@
 #include "core/interface.h"
 #include "core/join.h"
 #include "core/spirv.h"
+#include "vulkan/formats.h"
 #include "vulkan/residency.h"
 #include "vulkan/result.h"
 #include "vulkan/spirv_adapt.h"
@@ -37,9 +38,19 @@ const manifest::Image& find_image(const manifest::Kernel& kernel) {
                             "\"vulkan\"");
 }
 
-bool offers(const Context& context, std::string_view feature) {
-    const std::vector<std::string>& offered = context.physical.info.features;
-    return std::binary_search(offered.begin(), offered.end(), feature);
+bool offers(const Context& context, const std::string& feature) {
+    return vulkan::offers(context.physical, feature.c_str());
+}
+
+VkDescriptorType descriptor_type(manifest::ResourceKind kind) {
+    switch (kind) {
+        case manifest::ResourceKind::texture: return VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
+        case manifest::ResourceKind::writable_texture: return VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+        case manifest::ResourceKind::sampler: return VK_DESCRIPTOR_TYPE_SAMPLER;
+        case manifest::ResourceKind::combined_texture: return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+        default: break;
+    }
+    return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
 /// The image as this device can run it.
@@ -88,9 +99,29 @@ void check_features(const Context& context, const manifest::Kernel& kernel, cons
         missing.push_back("groups of " + std::to_string(threads) + " threads (at most " +
                           std::to_string(limits.max_group_invocations) + ")");
     }
-    if (kernel.resources.size() > limits.max_buffers) {
-        missing.push_back(std::to_string(kernel.resources.size()) + " buffers (at most " +
-                          std::to_string(limits.max_buffers) + ")");
+    const auto count = [&](std::initializer_list<VkDescriptorType> types) {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(kernel.resources, [&](const manifest::ResourceSlot& slot) {
+                return std::ranges::find(types, descriptor_type(slot.kind)) != types.end();
+            }));
+    };
+    const auto at_most = [&](std::size_t taken, const char* what, std::size_t most) {
+        if (taken > most) {
+            missing.push_back(std::to_string(taken) + " " + what + " (at most " + std::to_string(most) + ")");
+        }
+    };
+    const std::size_t buffers = count({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER});
+    const std::size_t sampled =
+        count({VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER});
+    const std::size_t storage = count({VK_DESCRIPTOR_TYPE_STORAGE_IMAGE});
+    at_most(buffers, "buffers", limits.max_buffers);
+    at_most(sampled, "textures", limits.max_sampled_images);
+    at_most(storage, "textures to write to", limits.max_storage_images);
+    at_most(count({VK_DESCRIPTOR_TYPE_SAMPLER, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER}), "samplers",
+            limits.max_samplers);
+    if (sampled + storage != 0) {
+        at_most(buffers + sampled + storage, "resources", limits.max_resources);
+        if (!offers(context, robust_images_word)) missing.emplace_back(robust_images_word);
     }
     if (!missing.empty()) {
         throw DeviceError(ErrorCode::missing_feature, "vulkan: kernel '" + kernel.name + "' can't run on " +
@@ -153,11 +184,14 @@ VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifes
     const Words words = adapted(*context_, kernel, image);
     check_features(*context_, kernel, image, words);
     const manifest::BlockLayout& layout = find_layout(*context_, kernel);
-    driver::check_resource_slots(context_->physical.info, kernel, layout);
+    driver::check_resource_slots(context_->physical.info, kernel, layout, true);
     check_descriptors(kernel, layout, words);
     block_size_ = static_cast<std::uint32_t>(layout.size);
     passing_ = layout.passing;
     resource_numbers_ = layout.resource_places;
+    for (const manifest::ResourceSlot& slot : resources_) {
+        resource_types_.push_back(descriptor_type(slot.kind));
+    }
     try {
         create(kernel, image.entry_point, words);
     } catch (...) {
@@ -231,10 +265,10 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& ent
 
 void VulkanKernel::create_resource_layout() {
     std::vector<VkDescriptorSetLayoutBinding> bindings;
-    for (const std::int64_t number : resource_numbers_) {
+    for (std::size_t i = 0; i < resource_numbers_.size(); ++i) {
         VkDescriptorSetLayoutBinding& binding = bindings.emplace_back();
-        binding.binding = static_cast<std::uint32_t>(number);
-        binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        binding.binding = static_cast<std::uint32_t>(resource_numbers_[i]);
+        binding.descriptorType = resource_types_[i];
         binding.descriptorCount = 1;
         binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
     }

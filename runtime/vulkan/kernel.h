@@ -32,6 +32,7 @@ public:
     [[nodiscard]] const std::vector<manifest::ResourceSlot>& resources() const { return resources_; }
     /// Their numbers in descriptor set resource_set, which is of resource_layout().
     [[nodiscard]] const std::vector<std::int64_t>& resource_numbers() const { return resource_numbers_; }
+    [[nodiscard]] const std::vector<VkDescriptorType>& resource_types() const { return resource_types_; }
     [[nodiscard]] VkDescriptorSetLayout resource_layout() const { return resource_layout_; }
     static constexpr std::uint32_t resource_set = 1;
 
@@ -46,6 +47,7 @@ private:
     manifest::Passing passing_ = manifest::Passing::value;
     std::vector<manifest::ResourceSlot> resources_;
     std::vector<std::int64_t> resource_numbers_;
+    std::vector<VkDescriptorType> resource_types_;
     VkDescriptorSetLayout resource_layout_ = VK_NULL_HANDLE;  ///< null where there are none
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;

@@ -189,10 +189,7 @@ std::shared_ptr<VulkanAllocation> Memory::take_or_grow(std::uint64_t size) {
         if (grow(heap_.next_block_size(size, limit))) {
             return take_locked(size);
         }
-        for (const std::uint32_t index : heap_.remove_unused()) {
-            destroy_buffer(*context_, blocks_[index]);
-            blocks_[index] = Buffer{};
-        }
+        trim_locked();
         if (grow(heap_.next_block_size(size, limit)) || grow(exact)) {
             return take_locked(size);
         }
@@ -204,6 +201,18 @@ std::shared_ptr<VulkanAllocation> Memory::take_or_grow(std::uint64_t size) {
                           std::to_string(context_->physical.info.memory) + "; one allocation may have " +
                           std::to_string(limit),
                       static_cast<std::int64_t>(VK_ERROR_OUT_OF_DEVICE_MEMORY));
+}
+
+void Memory::trim() {
+    const std::lock_guard lock(mutex_);
+    trim_locked();
+}
+
+void Memory::trim_locked() {
+    for (const std::uint32_t index : heap_.remove_unused()) {
+        destroy_buffer(*context_, blocks_[index]);
+        blocks_[index] = Buffer{};
+    }
 }
 
 void Memory::give(const Heap::Range& range) {

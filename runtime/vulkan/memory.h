@@ -75,6 +75,9 @@ public:
     std::shared_ptr<VulkanAllocation> import_file(int file, std::uint64_t size);
     std::shared_ptr<VulkanAllocation> make_exportable(std::uint64_t size);
 
+    /// Gives blocks back of which nothing is in use.
+    void trim();
+
     struct Usage {
         std::uint64_t reserved = 0;  ///< bytes taken from the driver
         std::uint64_t used = 0;      ///< bytes handed out
@@ -89,6 +92,7 @@ private:
     std::shared_ptr<VulkanAllocation> take_over(const Buffer& buffer, std::uint64_t offset,
                                                 std::uint64_t size);
     bool grow(std::uint64_t block_size);
+    void trim_locked();
     void give(const Heap::Range& range);
 
     std::shared_ptr<Context> context_;

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "vulkan/formats.h"
 #include "vulkan/imports.h"
 #include "vulkan/result.h"
 
@@ -95,7 +96,6 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
     // Bounds checks on every access cost much and promise nothing for device addresses.
     features.core.features.robustBufferAccess = VK_FALSE;
     features.robustness.robustBufferAccess2 = VK_FALSE;
-    features.robustness.robustImageAccess2 = VK_FALSE;
     // Capture and replay are for debuggers, which turn them on themselves; they may cost memory.
     features.v12.bufferDeviceAddressCaptureReplay = VK_FALSE;
     features.v12.bufferDeviceAddressMultiDevice = VK_FALSE;
@@ -146,6 +146,14 @@ std::vector<std::string> words(const Features& features, const VkPhysicalDeviceS
     word(features.v11.variablePointersStorageBuffer, "variable_pointers_storage_buffer");
     word(features.v11.variablePointers, "variable_pointers");
     word(features.dot_product.shaderIntegerDotProduct, "integer_dot_product");
+    word(core.shaderStorageImageExtendedFormats, "storage_image_formats");
+    word(core.shaderStorageImageReadWithoutFormat, "storage_image_read_any");
+    word(core.shaderStorageImageWriteWithoutFormat, "storage_image_write_any");
+    word(core.shaderImageGatherExtended, "image_gather_extended");
+    word(core.shaderResourceMinLod, "min_lod");
+    word(core.imageCubeArray, cube_arrays_word);
+    word(core.samplerAnisotropy, anisotropy_word);
+    word(features.robustness.robustImageAccess2, robust_images_word);
     word(features.host_memory, import_host_word);
     word(features.files, share_files_word);
     // Kernels ask it of float32 alone.
@@ -208,17 +216,18 @@ Processors guess_processors(const Instance& instance, VkPhysicalDevice device, V
     }
 }
 
-std::optional<std::uint32_t> find_queue_family(const Instance& instance, VkPhysicalDevice device) {
+void find_queue_family(const Instance& instance, Physical& physical) {
     std::uint32_t count = 0;
-    instance.functions().vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    instance.functions().vkGetPhysicalDeviceQueueFamilyProperties(physical.handle, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
-    instance.functions().vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    instance.functions().vkGetPhysicalDeviceQueueFamilyProperties(physical.handle, &count, families.data());
     for (std::uint32_t i = 0; i < count; ++i) {
         if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
-            return i;
+            physical.queue_family = i;
+            physical.limits.graphics = (families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+            return;
         }
     }
-    return std::nullopt;
 }
 
 std::vector<std::string> find_lacking(const Physical& physical, const Features& features) {
@@ -309,6 +318,12 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     physical.info.max_buffer = physical.limits.max_buffer;
     physical.limits.max_buffers = properties.limits.maxPerStageDescriptorStorageBuffers;
     physical.limits.uniform_alignment = properties.limits.minUniformBufferOffsetAlignment;
+    physical.limits.max_sampled_images = properties.limits.maxPerStageDescriptorSampledImages;
+    physical.limits.max_storage_images = properties.limits.maxPerStageDescriptorStorageImages;
+    physical.limits.max_samplers = properties.limits.maxPerStageDescriptorSamplers;
+    physical.limits.max_resources = properties.limits.maxPerStageResources;
+    physical.limits.max_anisotropy = properties.limits.maxSamplerAnisotropy;
+    physical.limits.max_lod_bias = properties.limits.maxSamplerLodBias;
     physical.limits.max_allocation = maintenance.maxMemoryAllocationSize;
     physical.limits.max_subgroup_size = size_control ? size.maxSubgroupSize : subgroup.subgroupSize;
     physical.limits.full_subgroups = features.subgroup_size.computeFullSubgroups != VK_FALSE;
@@ -320,7 +335,7 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
             physical.info.memory = std::max(physical.info.memory, physical.memory.memoryHeaps[i].size);
         }
     }
-    physical.queue_family = find_queue_family(instance, device);
+    find_queue_family(instance, physical);
     physical.lacking = find_lacking(physical, features);
     return physical;
 }

@@ -24,6 +24,13 @@ struct Limits {
     bool null_buffers = false;                ///< none can be bound as a buffer: nullDescriptor
     bool full_subgroups = false;              ///< computeFullSubgroups can be enabled
     std::uint64_t host_import_alignment = 1;  ///< bytes, of imported host memory's begin and size
+    std::uint32_t max_sampled_images = 0;     ///< of a kernel
+    std::uint32_t max_storage_images = 0;
+    std::uint32_t max_samplers = 0;
+    std::uint32_t max_resources = 0;  ///< buffers and images of a kernel, all kinds together
+    float max_anisotropy = 1;
+    float max_lod_bias = 0;
+    bool graphics = false;  ///< the queue has blits, which make mips
 };
 
 struct Physical {

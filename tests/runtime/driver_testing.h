@@ -330,11 +330,11 @@ inline void expect_buffers(driver::Device& device, std::size_t size,
     EXPECT_EQ(read(device, sum), numbers);
 }
 
-/// Resources that nothing binds are refused when the kernel is loaded.
-inline void expect_only_buffers(driver::Device& device, const manifest::Kernel& good) {
-    for (const auto kind :
-         {manifest::ResourceKind::texture, manifest::ResourceKind::writable_texture,
-          manifest::ResourceKind::sampler, manifest::ResourceKind::acceleration_structure}) {
+/// Resources of `unbound` kinds, which the driver doesn't bind, are refused when the kernel is loaded, and
+/// layouts without a place for each.
+inline void expect_refused_resources(driver::Device& device, const manifest::Kernel& good,
+                                     const std::vector<manifest::ResourceKind>& unbound) {
+    for (const auto kind : unbound) {
         manifest::Kernel kernel = good;
         kernel.resources[1].kind = kind;
         EXPECT_EQ(error_of([&] { device.load_kernel(kernel); }),
@@ -355,6 +355,13 @@ inline void expect_only_buffers(driver::Device& device, const manifest::Kernel& 
         EXPECT_THAT(error_of([&] { device.load_kernel(kernel); }), ::testing::HasSubstr("artifact-corrupt"))
             << place;
     }
+}
+
+inline void expect_only_buffers(driver::Device& device, const manifest::Kernel& good) {
+    expect_refused_resources(device, good,
+                             {manifest::ResourceKind::texture, manifest::ResourceKind::writable_texture,
+                              manifest::ResourceKind::sampler, manifest::ResourceKind::combined_texture,
+                              manifest::ResourceKind::acceleration_structure});
 }
 
 }  // namespace kf::test

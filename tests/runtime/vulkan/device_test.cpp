@@ -308,7 +308,8 @@ TEST_P(VulkanTest, BindsMemoryOfOthers) {
 }
 
 TEST_P(VulkanTest, RefusesResourcesThatItDoesNotBind) {
-    expect_only_buffers(*device_, add_buffers_kernel());
+    expect_refused_resources(*device_, add_buffers_kernel(),
+                             {manifest::ResourceKind::acceleration_structure});
     manifest::Kernel kernel = add_buffers_kernel();
     kernel.layouts["vulkan"].resource_places = {1, 1};
     EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }),

@@ -56,6 +56,31 @@ TEST(Heap, TakesTheBestFitAndMergesWhatComesBack) {
     EXPECT_EQ(heap.take(16 * mib)->offset, 0) << "all of it became one";
 }
 
+TEST(Heap, BeginsWhereItIsAskedTo) {
+    Heap heap;
+    constexpr std::uint64_t page = 64ULL << 10;
+    heap.add_block(16 * page);
+    std::vector<Heap::Range> taken;
+    taken.push_back(*heap.take(300));
+    for (int i = 0; i < 6; ++i) {
+        taken.push_back(*heap.take(page + 1, page));
+        taken.push_back(*heap.take(300));
+        EXPECT_EQ(taken[taken.size() - 2].offset % page, 0) << i;
+        EXPECT_EQ(taken.back().offset % 256, 0) << i;
+    }
+    EXPECT_FALSE(heap.take(4 * page, page));
+    std::ranges::sort(taken, {}, &Heap::Range::offset);
+    for (std::size_t i = 1; i < taken.size(); ++i) {
+        EXPECT_LE(taken[i - 1].offset + taken[i - 1].size, taken[i].offset);
+    }
+    const Heap::Range small = taken.front();
+    heap.give(small);
+    EXPECT_EQ(*heap.take(300, 256), small);
+    for (const Heap::Range& range : taken) heap.give(range);
+    EXPECT_EQ(heap.used(), 0);
+    EXPECT_EQ(heap.take(16 * page, page)->offset, 0) << "all of it became one";
+}
+
 TEST(Heap, KeepsSmallRangesByClassAndGivesThemUpForALargeOne) {
     Heap heap;
     heap.add_block(4ULL << 20);
