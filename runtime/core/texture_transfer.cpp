@@ -2,6 +2,7 @@
 #include <kf/any_texture.h>
 #include <kf/device.h>
 #include <kf/error.h>
+#include <kf/texture_kind.h>
 
 #include <optional>
 #include <string>
