@@ -8,9 +8,10 @@
 #include <random>
 
 #include "core/fast_launch.h"
+#include "core/kinds/questions.h"
 #include "core/module_state.h"
 #include "runtime/core/bind_fixture.h"
-#include "runtime/core/fake_driver.h"
+#include "runtime/core/fake_images.h"
 
 namespace kf::test {
 namespace {
@@ -83,7 +84,7 @@ public:
 
 private:
     Argument input(const std::string& name) {
-        switch (random_.up_to(7)) {
+        switch (random_.up_to(8)) {
             case 0: return with_gradient(value(name));
             case 1:
                 return value(name,
@@ -91,6 +92,7 @@ private:
                                          ScalarType::float16, ScalarType::int32}),
                              random_.one_in(2) ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>{});
             case 2: return generator(name);
+            case 3: return some_texture(name);
             default: return some_tensor(name);
         }
     }
@@ -108,6 +110,15 @@ private:
         argument.kind = kinds::Generator{kind};
         argument.rank = kind == GeneratorKind::wang_hash ? 0 : rank;
         argument.call_rank = kind == GeneratorKind::grid || kind == GeneratorKind::range ? rank : 0;
+        return argument;
+    }
+
+    Argument some_texture(const std::string& name) {
+        if (random_.one_in(5)) return sampler(name, random_.one_in(4));
+        const std::string format = random_.one_in(3) ? "rgba8" : "";
+        if (rank_ < 2 || random_.one_in(3)) return texture(name, format);
+        Argument argument = texels(name, rank_ == 2 ? format : "");
+        if (rank_ == 3 && random_.one_in(3)) argument.map = {2, 0};
         return argument;
     }
 
@@ -165,7 +176,11 @@ public:
         std::size_t next = 0;
         for (const Argument& argument : call_.arguments) {
             const std::size_t i = next++;
-            if (tensors_[i]) {
+            if (textures_[i]) {
+                made.push_back(Arg::of(textures_[i]));
+            } else if (passes_sampler(argument)) {
+                made.push_back(Arg::of(random_.one_in(12) ? comparison_ : sampler_));
+            } else if (tensors_[i]) {
                 made.push_back(Arg::of(tensors_[i]));
             } else if (passes_value(argument)) {
                 made.push_back(Arg::make(Arg::Kind::value, numbers_.data(), nullptr, nullptr, nullptr));
@@ -183,6 +198,8 @@ private:
     void add(const Argument& argument, bool tidy) {
         AnyTensor& made = tensors_.emplace_back();
         generators_.emplace_back();
+        textures_.emplace_back();
+        if (passes_texture(argument)) return add_texture(argument);
         if (passed_as(argument) == HostPassing::generator) return add_generator(argument);
         if (!passes_tensor(argument)) return;
         const bool absent = !test::is_input(argument) && random_.one_in(3);
@@ -203,6 +220,30 @@ private:
         const bool floating = is_floating(argument.element.scalar);
         if (floating && runs_backward(pass_) && !random_.one_in(5))
             made = with_gradients(argument, made, tidy);
+    }
+
+    void add_texture(const Argument& argument) {
+        if (random_.one_in(4)) {  // another's, or a mip of it
+            for (const AnyTexture& other : textures_) {
+                if (other)
+                    textures_.back() =
+                        random_.one_in(2) ? other : other.mip(random_.up_to(other.shape().mips - 1));
+            }
+            if (textures_.back()) return;
+        }
+        TextureShape shape;
+        shape.extents = {4, 4};
+        for (std::size_t k = 0; k < argument.map.size(); ++k) {
+            const std::int64_t extent = shape_[static_cast<std::size_t>(argument.map[k])];
+            shape.extents[k] = extent == 0 || random_.one_in(5) ? 1 : extent;
+        }
+        const bool is_written = argument.role != Role::in || writes_elements(argument);
+        shape.format = is_written != random_.one_in(12) ? TextureFormat::rgba8 : TextureFormat::rg16f;
+        shape.mips = std::min<std::int64_t>(2, most_mips(shape.extents));
+        shape.writable = is_written != random_.one_in(12);
+        textures_.back() = AnyTexture::empty(device_, shape);
+        if (shape.mips == 1 || !random_.one_in(6)) return;
+        textures_.back() = textures_.back().mips(0, 2);
     }
 
     /// The very tensor of an argument before, or nothing.
@@ -281,6 +322,9 @@ private:
     PassKind pass_;
     Dims shape_;
     std::vector<AnyTensor> tensors_;
+    std::vector<AnyTexture> textures_;
+    Sampler sampler_ = Sampler(SamplerOptions{});
+    Sampler comparison_ = Sampler(SamplerOptions{.compare = Compare::less});
     std::vector<std::vector<std::int64_t>> generators_;
     std::array<double, 4> numbers_{1.5, -2, 0.25, 1e9};
 };
@@ -302,6 +346,14 @@ std::string text_of(const Command& command) {
     std::sort(uses.begin(), uses.end());
     for (const auto& [address, writes] : uses) {
         text += (writes ? " writes " : " reads ") + std::to_string(address);
+    }
+    for (const driver::Resource& resource : command.resources) {
+        if (const auto* image = std::get_if<driver::ImageBinding>(&resource)) {
+            text += " image " + std::to_string(reinterpret_cast<std::uintptr_t>(image->image.get())) + " " +
+                    std::to_string(image->range.first_mip) + " " + std::to_string(image->range.mips);
+        } else if (const auto* sampler = std::get_if<driver::SamplerBinding>(&resource)) {
+            text += " sampler " + std::to_string(reinterpret_cast<std::uintptr_t>(sampler->sampler.get()));
+        }
     }
     return text;
 }
@@ -359,13 +411,14 @@ protected:
         ASSERT_TRUE(first.first == second.first);
     }
 
-    std::shared_ptr<FakeDevice> fake = std::make_shared<FakeDevice>();
+    std::shared_ptr<FakeImages> fake = std::make_shared<FakeImages>();
     Device device = detail::make_device(fake);
 };
 
 TEST_F(FastLaunchTest, LaunchesWhatTheGeneralBinderDoes) {
     Random random(17);
     std::array<int, 3> fast{};
+    int with_textures = 0;
     for (int round = 0; round < 250; ++round) {
         const Manifest manifest = RandomCall(random).make();
         std::vector<std::byte> artifact;
@@ -389,6 +442,7 @@ TEST_F(FastLaunchTest, LaunchesWhatTheGeneralBinderDoes) {
                 continue;
             }
             ++fast.at(static_cast<std::size_t>(pass));
+            with_textures += manifest.functions[0].calls[0].resources.empty() ? 0 : 1;
             try {
                 const std::optional<Told> general = run(request, recorded, [](const LaunchRequest& made) {
                     detail::launch_in_general(made);
@@ -401,6 +455,7 @@ TEST_F(FastLaunchTest, LaunchesWhatTheGeneralBinderDoes) {
         }
     }
     for (const int count : fast) EXPECT_GT(count, 100);
+    EXPECT_GT(with_textures, 100);
 }
 
 }  // namespace
