@@ -128,14 +128,24 @@ Arg item_of(Leaves& leaves) {
     }
 }
 
-/// Puts the tensor that the call has made for an item to where it is returned.
+/// What the call has made for an absent output.
+template <class R>
+R made_for(Arg& item) {
+    if constexpr (AnyOfTexture<R>) {
+        return R(std::move(item.allocated_texture));
+    } else {
+        return R(std::move(item.allocated));
+    }
+}
+
+/// Puts what the call has made for an item to where it is returned.
 template <int which, class Leaves>
 void take_made(Leaves& leaves, Arg& item) {
     if constexpr (which >= 0) {
         auto& leaf = std::get<which&(item::as_inout - 1)>(leaves);
         using Taken = std::remove_reference_t<decltype(leaf)>;
         if constexpr (Taken::is_made)
-            leaf.place = std::remove_reference_t<decltype(leaf.place)>(std::move(item.allocated));
+            leaf.place = made_for<std::remove_reference_t<decltype(leaf.place)>>(item);
     }
 }
 
@@ -183,7 +193,7 @@ struct Runner {
         } else {
             std::array<Arg, sizeof...(Args) + 1> items{arg_of<direction_of<Args>>(args)..., Arg::none()};
             invoke(function, call, pass, items, encoder);
-            return R(std::move(items.back().allocated));
+            return made_for<R>(items.back());
         }
     }
 
