@@ -112,7 +112,7 @@ void check_tensor(const char* what, const TextureState& texture, const AnyTensor
     const ElementType texel = texel_element(texture.shape.format);
     const Dims shape = texels_shape(texture.shape);
     const std::string found =
-        "a " + to_string(tensor.element) + " tensor of shape " + to_string(tensor.shape);
+        detail::with_article(to_string(tensor.element)) + " tensor of shape " + to_string(tensor.shape);
     const std::string format(info_of(texture.shape.format).name);
     if (!tensor.device->is_same(*texture.device)) {
         throw ArgumentError(ErrorCode::device_mismatch, std::string(what) + ": the texture is on " +

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -16,13 +15,6 @@
 #include <kf/texture_kind.h>
 
 namespace kf {
-
-/// What a texture is made with beside its extents.
-struct TextureOptions {
-    std::optional<TextureFormat> format = {};  ///< absent: 32 bits a component (of half 16), as T is
-    std::int64_t mips = 1;                     ///< 0: all that there are
-    std::int64_t layers = 1;                   ///< of arrays; of cubes 6, and of arrays of cubes 6 each
-};
 
 template <class T, TextureKind kind>
 class Texture;
@@ -68,6 +60,18 @@ public:
                                             const std::vector<U>& texels,
                                             const TextureOptions& options = {}) {
         return from(device, shape, std::span<const U>(texels), options);
+    }
+
+    /// Copies a tensor's elements on the device: see AnyTexture::copy_from().
+    template <class U>
+    [[nodiscard]] static Self<T, kind> from(const Tensor<U, rank + (has_layers ? 1 : 0)>& tensor,
+                                            TextureOptions options = {}) {
+        Extents shape{};
+        for (std::size_t i = 0; i < rank; ++i) shape[rank - 1 - i] = *(tensor.any().shape().end() - 1 - i);
+        if constexpr (has_layers) options.layers = tensor.any().shape()[0];
+        const Self<T, kind> made = empty(tensor.device(), shape, options);
+        made.copy_from(tensor);
+        return made;
     }
 
     explicit operator bool() const { return static_cast<bool>(any_); }

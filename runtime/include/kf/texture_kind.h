@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include <kf/any_texture.h>
@@ -14,6 +15,13 @@ namespace kf {
 
 /// The dimensions of a texture type.
 enum class TextureKind : std::uint8_t { one, one_array, two, two_array, three, cube, cube_array };
+
+/// What a texture is made with beside its extents.
+struct TextureOptions {
+    std::optional<TextureFormat> format = {};  ///< absent: 32 bits a component (of half 16), as T is
+    std::int64_t mips = 1;                     ///< 0: all that there are
+    std::int64_t layers = 1;                   ///< of arrays; of cubes 6, and of arrays of cubes 6 each
+};
 
 namespace detail {
 

@@ -318,6 +318,22 @@ TEST_F(TextureTest, BecomeTensorsAndComeFromThem) {
     EXPECT_EQ(one.to_tensor().to_vector(), (std::vector<float>{4, 5, 6}));
 }
 
+TEST_F(TextureTest, AreMadeOfTensors) {
+    const auto texels = counting<uint8_t4>(12);
+    const auto image = Texture2D<float4>::from(device.tensor<uint8_t4>(std::span(texels), {3, 4}),
+                                               {.format = TextureFormat::rgba8, .mips = 2});
+    EXPECT_EQ(image.shape(), (Shape<2>{3, 4}));
+    EXPECT_EQ(image.mips(), 2);
+    EXPECT_EQ(image.to_vector<uint8_t4>(), texels);
+    const auto array = RWTexture1DArray<float>::from(device.tensor<float>({{1, 2, 3}, {4, 5, 6}}));
+    EXPECT_EQ(array.layers(), 2);
+    EXPECT_EQ(array.layer(1).to_vector(), (std::vector<float>{4, 5, 6}));
+    expect_error(ErrorCode::type_mismatch, HasSubstr("texels of r32f are float, found an int tensor"), [&] {
+        (void)Texture1D<float>::from(device.tensor<int>({1, 2}));
+    });
+    EXPECT_FALSE(device.try_make([&] { return Texture1D<float>::from(Tensor<float, 1>()); }).ok());
+}
+
 TEST_F(TextureTest, TakeTensorsThatBeginAnywhere) {
     const auto numbers = device.tensor<float>({0, 1, 2, 3, 4, 5, 6, 7, 8});
     const auto texture = RWTexture1D<float4>::empty(device, {2});
