@@ -48,9 +48,10 @@ Argument written(std::string format) {
 class BindTextureTest : public testing::Test {
 protected:
     /// The module's function f, of a call with these arguments.
-    detail::FunctionRef function(std::vector<Argument> arguments, bool strict = false) {
+    detail::FunctionRef function(std::vector<Argument> arguments, bool strict = false,
+                                 bool backward = false) {
         ManifestBuilder builder;
-        builder.add("f", std::move(arguments), false);
+        builder.add("f", std::move(arguments), backward);
         builder.get().functions[0].calls[0].strict_broadcasting = strict;
         module = Module::load(device, artifact::write(builder.get()));
         return module.function("f");
@@ -345,6 +346,30 @@ TEST_F(BindTextureTest, MakesOutputsThatAreNotGiven) {
     const auto nothing = device.zeros<float>({0, 3});
     refuse(ErrorCode::shape_mismatch, "argument 'result': the call's shape is [0, 3], and no texture is made",
            empty, {Arg::in(nothing), Arg::none()});
+}
+
+TEST_F(BindTextureTest, BindsInBackwardPasses) {
+    const auto f = function({texels("a"), texture("b"), texels("c", "rgba8"), with_gradient(tensor("x", 2)),
+                             as(Role::result, tensor("result", 2))},
+                            false, true);
+    const AnyTexture a = make({1, 3}, TextureFormat::rgba8);
+    const AnyTexture b = make({2, 2});
+    const AnyTexture c = make({5, 3}, TextureFormat::rgba8);
+    const auto in = device.zeros<float>({5, 3}).with_grads();
+    const auto out = device.zeros<float>({5, 3});
+    std::vector<Arg> args{Arg::of(a), Arg::of(b), Arg::of(c), Arg::in(in), Arg::in(out)};
+    for (int i = 0; i < 2; ++i) {
+        invoke(f, 0, PassKind::backward, args);
+        ASSERT_EQ(fake->last_dispatch().resources.size(), 3U);
+        EXPECT_EQ(image(0).image, a.state()->image);
+        EXPECT_EQ(image(2).image, c.state()->image);
+        EXPECT_EQ(fake->last_dispatch().field<std::int64_t>(RecordKind::strides, 0, "strides", 0), 0);
+        EXPECT_EQ(fake->last_dispatch().field<std::int64_t>(RecordKind::strides, 0, "strides", 1), 1);
+    }
+    args[2] = Arg::none();
+    expect_error(ErrorCode::missing_argument,
+                 HasSubstr("argument 'c': expected float4 rwtexture2d of rgba8, found nothing"),
+                 [&] { invoke(f, 0, PassKind::backward, args); });
 }
 
 TEST_F(BindTextureTest, TakesGeneratorsFast) {
