@@ -39,9 +39,9 @@ struct SamplerHandle {
 };
 
 static_assert(sizeof(std::uint64_t) + sizeof(TextureExtents) ==
-              manifest::handle_bytes({{}, manifest::ResourceKind::texture}));
+              manifest::handle_bytes(manifest::ResourceKind::texture));
 static_assert(sizeof(WritableTextureHandle) ==
-              manifest::handle_bytes({{}, manifest::ResourceKind::writable_texture}));
-static_assert(sizeof(SamplerHandle) == manifest::handle_bytes({{}, manifest::ResourceKind::sampler}));
+              manifest::handle_bytes(manifest::ResourceKind::writable_texture));
+static_assert(sizeof(SamplerHandle) == manifest::handle_bytes(manifest::ResourceKind::sampler));
 
 }  // namespace kf::driver

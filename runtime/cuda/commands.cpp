@@ -3,12 +3,15 @@
 
 #include <kf/error.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
 
 #include "core/dispatch.h"
+#include "core/texture_handle.h"
 #include "cuda/result.h"
+#include "cuda/textures.h"
 
 namespace kf::cuda {
 namespace {
@@ -49,15 +52,58 @@ const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
                                         std::to_string(buffer_alignment) + " bytes");
             }
         };
-        check_buffer(std::get<driver::BufferRange>(dispatch.resources[i]));
+        const auto check_own = [&](const void* home, const char* kind) {
+            if (home == context_.get()) return;
+            throw ArgumentError(ErrorCode::device_mismatch, "cuda: kernel '" + kernel->name() + "': " + kind +
+                                                                " '" + kernel->resources()[i].name +
+                                                                "' is not of this device");
+        };
+        const driver::Resource& given = dispatch.resources[i];
+        if (const auto* buffer = std::get_if<driver::BufferRange>(&given)) check_buffer(*buffer);
+        if (const auto* sampler = std::get_if<driver::SamplerBinding>(&given)) {
+            check_own(sampler->sampler->home, "sampler");
+        }
+        if (const auto* image = std::get_if<driver::ImageBinding>(&given)) {
+            check_own(image->image->home, "texture");
+            if (kernel->resources()[i].kind == manifest::ResourceKind::combined_texture) {
+                check_own(image->sampler == nullptr ? nullptr : image->sampler->home, "the sampler of");
+            }
+        }
     }
     return *kernel;
 }
+
+namespace {
+
+/// The samplers of a dispatch, in their order: all textures have an object for each.
+class DispatchSamplers {
+public:
+    explicit DispatchSamplers(std::span<const driver::Resource> resources) {
+        for (const driver::Resource& resource : resources) {
+            const auto* sampler = std::get_if<driver::SamplerBinding>(&resource);
+            if (sampler == nullptr || count_ == samplers_.size()) continue;
+            samplers_.at(count_++) = static_cast<const CudaSampler*>(sampler->sampler.get());
+        }
+    }
+
+    /// The first `count` of them; where a kernel takes none, one that only loads.
+    [[nodiscard]] std::span<const CudaSampler* const> first(std::int64_t count) const {
+        return std::span(samplers_).first(std::min(static_cast<std::size_t>(count), samplers_.size()));
+    }
+
+private:
+    std::array<const CudaSampler*, 64> samplers_{};
+    std::size_t count_ = 0;
+};
+
+}  // namespace
 
 Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
     const auto& kernel = static_cast<const CudaKernel&>(*dispatch.kernel);
     Lowered lowered{{dispatch.block.begin(), dispatch.block.end()},
                     {dispatch.uses.begin(), dispatch.uses.end()}};
+    const DispatchSamplers samplers(dispatch.resources);
+    std::uint64_t sampler_index = 0;
     for (std::size_t i = 0; i < dispatch.resources.size(); ++i) {
         const manifest::ResourceSlot& slot = kernel.resources()[i];
         std::byte* const place = lowered.block.data() + kernel.resource_places()[i];
@@ -69,7 +115,25 @@ Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
             std::memcpy(place, handle.data(), sizeof handle);
             lowered.uses.push_back({buffer.allocation, slot.writes});
         };
-        put_buffer(std::get<driver::BufferRange>(dispatch.resources[i]));
+        const auto put_image = [&](const driver::ImageBinding& given) {
+            const auto& image = static_cast<const CudaImage&>(*given.image);
+            if (slot.kind == manifest::ResourceKind::writable_texture) {
+                write_surface(place, image, given.range);
+            } else if (slot.kind == manifest::ResourceKind::combined_texture) {
+                const std::array own{static_cast<const CudaSampler*>(given.sampler.get())};
+                write_texture(place, image, given.range, own);
+            } else {
+                write_texture(place, image, given.range, samplers.first(slot.samplers));
+            }
+            lowered.uses.push_back({image.memory(), slot.writes});
+        };
+        const driver::Resource& given = dispatch.resources[i];
+        if (const auto* buffer = std::get_if<driver::BufferRange>(&given)) put_buffer(*buffer);
+        if (const auto* image = std::get_if<driver::ImageBinding>(&given)) put_image(*image);
+        if (std::holds_alternative<driver::SamplerBinding>(given)) {
+            const driver::SamplerHandle handle{sampler_index++};
+            std::memcpy(place, &handle, sizeof handle);
+        }
     }
     return lowered;
 }

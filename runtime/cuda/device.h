@@ -8,6 +8,7 @@
 #include "cuda/commands.h"
 #include "cuda/driver.h"
 #include "cuda/host_pool.h"
+#include "cuda/textures.h"
 
 namespace kf::cuda {
 
@@ -28,9 +29,19 @@ struct Shared {
     std::shared_ptr<Modules> modules;
     HostPool uploads;
     Commands commands;
+    Samplers samplers;
+    /// The kernel that makes mips, which `load` loads once.
+    template <class Load>
+    std::shared_ptr<driver::Kernel> kept_mip_kernel(const Load& load) {
+        const std::lock_guard lock(mip_mutex_);
+        if (mip_kernel_ == nullptr) mip_kernel_ = load();
+        return mip_kernel_;
+    }
 
 private:
     std::mutex mutex_;
+    std::mutex mip_mutex_;
+    std::shared_ptr<driver::Kernel> mip_kernel_;
     /// While a stream is captured nothing of it can be asked for, so it is told by its handle. That may have
     /// been another stream's before: then its work waits for more than it must.
     std::shared_ptr<Stream> captured_stream(CUstream handle);
@@ -76,9 +87,28 @@ public:
     std::shared_ptr<driver::Device> on_stream(void* stream) override;
     [[nodiscard]] bool is_on_stream(void* stream) const override;
 
+    // Those of textures are in texture_device.cpp.
+    std::shared_ptr<driver::Image> make_image(const driver::ImageShape& shape) override;
+    std::shared_ptr<driver::Image> wrap_image(driver::ForeignImage image) override;
+    std::shared_ptr<driver::Sampler> make_sampler(const driver::SamplerDescription& description) override;
+    void upload_image(const std::shared_ptr<driver::Image>& target, const driver::ImageRegion& region,
+                      std::span<const std::byte> texels) override;
+    void read_back_image(const std::shared_ptr<driver::Image>& source, const driver::ImageRegion& region,
+                         std::span<std::byte> texels) override;
+    void copy_to_image(const std::shared_ptr<driver::Image>& target, const driver::ImageRegion& region,
+                       const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset) override;
+    void copy_from_image(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                         const std::shared_ptr<driver::Image>& source,
+                         const driver::ImageRegion& region) override;
+    void generate_mips(const std::shared_ptr<driver::Image>& image, const driver::ImageRange& range) override;
+
     [[nodiscard]] Statistics statistics() const;
 
 private:
+    /// Checks the region, too.
+    CudaImage& own_image(driver::Image* image, const driver::ImageRegion& region, std::uint64_t bytes,
+                         const char* what) const;
+    void copy_texels(const CUDA_MEMCPY3D& copy) const;
     void refuse_capture(const char* what) const;
     /// For what the stream has now, where somebody wants to be asked meanwhile.
     /// Throws where the device can't be used any more.

@@ -7,6 +7,7 @@
 
 #include "cuda/result.h"
 #include "cuda/sharing_functions.h"
+#include "cuda/texture_functions.h"
 
 namespace kf::cuda {
 namespace {
@@ -14,6 +15,12 @@ namespace {
 [[noreturn]] void fail_missing(const char* name) {
     throw DeviceError(ErrorCode::no_driver, std::string("cuda: the driver library has no ") + name);
 }
+
+#define KF_CUDA_LOAD(name, parameters)                                        \
+    functions.name = reinterpret_cast<CUresult(*) parameters>(lookup(#name)); \
+    if (functions.name == nullptr) {                                          \
+        fail_missing(#name);                                                  \
+    }
 
 }  // namespace
 
@@ -32,15 +39,17 @@ Functions Functions::load(const std::function<void*(const char*)>& lookup) {
                               " or newer is needed: update the NVIDIA driver (525 or newer)");
     }
     Functions functions;
-#define KF_CUDA_LOAD(name, parameters)                                        \
-    functions.name = reinterpret_cast<CUresult(*) parameters>(lookup(#name)); \
-    if (functions.name == nullptr) {                                          \
-        fail_missing(#name);                                                  \
-    }
     KF_CUDA_FUNCTIONS(KF_CUDA_LOAD)
-#undef KF_CUDA_LOAD
     return functions;
 }
+
+TextureFunctions TextureFunctions::load(const std::function<void*(const char*)>& lookup) {
+    TextureFunctions functions;
+    KF_CUDA_TEXTURE_FUNCTIONS(KF_CUDA_LOAD)
+    return functions;
+}
+
+#undef KF_CUDA_LOAD
 
 SharingFunctions SharingFunctions::load(const std::function<void*(const char*)>& lookup) {
     SharingFunctions functions;

@@ -48,7 +48,7 @@ const manifest::BlockLayout& find_layout(const Context& context, const manifest:
                                                           " bytes of parameters; " + info.name + " takes " +
                                                           std::to_string(info.max_block_size));
     }
-    driver::check_resource_slots(info, kernel, found->second);
+    driver::check_resource_slots(info, kernel, found->second, true);
     for (std::size_t i = 0; i < kernel.resources.size(); ++i) {
         const std::int64_t place = found->second.resource_places[i];
         const std::int64_t last = found->second.size - manifest::handle_bytes(kernel.resources[i]);

@@ -23,13 +23,16 @@ Library::Library(const std::string& name) {
     }
     const auto lookup = [handle](const char* function) { return dlsym(handle, function); };
     functions_ = Functions::load(lookup);
+    textures_ = TextureFunctions::load(lookup);
     sharing_ = SharingFunctions::load(lookup);
     dlclose(handle);
     start();
 }
 
 Library::Library(void* (*lookup)(const char* name))
-    : functions_(Functions::load(lookup)), sharing_(SharingFunctions::load(lookup)) {
+    : functions_(Functions::load(lookup)),
+      textures_(TextureFunctions::load(lookup)),
+      sharing_(SharingFunctions::load(lookup)) {
     start();
 }
 

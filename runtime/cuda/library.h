@@ -5,6 +5,7 @@
 
 #include "cuda/functions.h"
 #include "cuda/sharing_functions.h"
+#include "cuda/texture_functions.h"
 
 namespace kf::cuda {
 
@@ -17,6 +18,7 @@ public:
     explicit Library(void* (*lookup)(const char* name));
 
     [[nodiscard]] const Functions& functions() const { return functions_; }
+    [[nodiscard]] const TextureFunctions& textures() const { return textures_; }
     [[nodiscard]] const SharingFunctions& sharing() const { return sharing_; }
     [[nodiscard]] int version() const { return version_; }  ///< of CUDA: 12040 is 12.4
 
@@ -24,6 +26,7 @@ private:
     void start();
 
     Functions functions_;
+    TextureFunctions textures_;
     SharingFunctions sharing_;
     int version_ = 0;
 };

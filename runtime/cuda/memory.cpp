@@ -112,16 +112,7 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
     CUdeviceptr address = 0;
     CUresult result = allocate(address, size, *stream);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        {
-            const std::lock_guard lock(kept_mutex_);
-            if (scratch_.memory.use_count() == 1) {
-                scratch_.memory = nullptr;
-            }
-        }
-        (void)give_free_blocks();
-        // What was returned is free once the stream is there, and the pool holds it in other sizes.
-        context_->check(context_->cu.cuStreamSynchronize(own_->handle()), "cuStreamSynchronize");
-        context_->check(context_->cu.cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
+        give_unused();
         result = allocate(address, size, *stream);
         if (result == CUDA_ERROR_OUT_OF_MEMORY) {
             fail_out_of_memory(size);
@@ -134,6 +125,20 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
         stream->mark();
     }
     return allocation;
+}
+
+void Memory::give_unused() {
+    {
+        const std::lock_guard lock(kept_mutex_);
+        if (scratch_.memory.use_count() == 1) {
+            scratch_.memory = nullptr;
+        }
+    }
+    (void)give_free_blocks();
+    // What was returned is free once the stream is there, and the pool holds it in other sizes.
+    context_->check(context_->cu.cuStreamSynchronize(own_->handle()), "cuStreamSynchronize");
+    context_->check(context_->cu.cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
+    release_owners();
 }
 
 std::shared_ptr<CudaAllocation> Memory::take_mapped(std::uint64_t size,
@@ -208,6 +213,16 @@ std::shared_ptr<CudaAllocation> Memory::wrap(driver::ForeignMemory memory,
         const std::lock_guard lock(order_mutex_);
         stream->mark();
     }
+    return allocation;
+}
+
+std::shared_ptr<CudaAllocation> Memory::stand_in(std::shared_ptr<void> owner,
+                                                 const std::shared_ptr<Stream>& stream) {
+    auto allocation = std::make_shared<CudaAllocation>(shared_from_this(), stream);
+    allocation->address = reinterpret_cast<std::uint64_t>(owner.get());
+    allocation->size = 1;
+    allocation->lent_ = true;
+    allocation->owner_ = std::move(owner);
     return allocation;
 }
 

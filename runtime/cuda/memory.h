@@ -71,6 +71,12 @@ public:
 
     /// Somebody else's memory, as it is when `stream` comes here.
     std::shared_ptr<CudaAllocation> wrap(driver::ForeignMemory memory, const std::shared_ptr<Stream>& stream);
+    /// Stands for what isn't memory that addresses lead to, among what commands use: it keeps `owner`, whose
+    /// own place tells it from others, until no command needs it.
+    std::shared_ptr<CudaAllocation> stand_in(std::shared_ptr<void> owner,
+                                             const std::shared_ptr<Stream>& stream);
+    /// Gives back to the driver what nobody uses, and waits until it is free.
+    void give_unused();
     /// Lets `stream` follow what was issued with the memory, and frees that once the default stream, too, is
     /// done with it.
     void lend(driver::Allocation& memory, Stream& stream);

@@ -357,11 +357,4 @@ inline void expect_refused_resources(driver::Device& device, const manifest::Ker
     }
 }
 
-inline void expect_only_buffers(driver::Device& device, const manifest::Kernel& good) {
-    expect_refused_resources(device, good,
-                             {manifest::ResourceKind::texture, manifest::ResourceKind::writable_texture,
-                              manifest::ResourceKind::sampler, manifest::ResourceKind::combined_texture,
-                              manifest::ResourceKind::acceleration_structure});
-}
-
 }  // namespace kf::test

@@ -8,6 +8,7 @@
 
 #include "cuda/functions.h"
 #include "cuda/sharing_functions.h"
+#include "cuda/texture_functions.h"
 
 namespace kf::test {
 namespace {
@@ -100,6 +101,20 @@ KF_ALIKE(cuFuncGetAttribute, cuFuncGetAttribute);
 KF_ALIKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor);
 KF_ALIKE(cuLaunchKernel, cuLaunchKernel);
 
+#define KF_ALIKE_TEXTURE(name, theirs) \
+    static_assert(is_alike<decltype(cuda::TextureFunctions::name), decltype(&::theirs)>, #name)
+KF_ALIKE_TEXTURE(cuMemcpy3DAsync_v2, cuMemcpy3DAsync);
+KF_ALIKE_TEXTURE(cuArray3DCreate_v2, cuArray3DCreate);
+KF_ALIKE_TEXTURE(cuArray3DGetDescriptor_v2, cuArray3DGetDescriptor);
+KF_ALIKE_TEXTURE(cuArrayDestroy, cuArrayDestroy);
+KF_ALIKE_TEXTURE(cuMipmappedArrayCreate, cuMipmappedArrayCreate);
+KF_ALIKE_TEXTURE(cuMipmappedArrayGetLevel, cuMipmappedArrayGetLevel);
+KF_ALIKE_TEXTURE(cuMipmappedArrayDestroy, cuMipmappedArrayDestroy);
+KF_ALIKE_TEXTURE(cuTexObjectCreate, cuTexObjectCreate);
+KF_ALIKE_TEXTURE(cuTexObjectDestroy, cuTexObjectDestroy);
+KF_ALIKE_TEXTURE(cuSurfObjectCreate, cuSurfObjectCreate);
+KF_ALIKE_TEXTURE(cuSurfObjectDestroy, cuSurfObjectDestroy);
+
 #define KF_ALIKE_SHARING(name, theirs) \
     static_assert(is_alike<decltype(cuda::SharingFunctions::name), decltype(&::theirs)>, #name)
 KF_ALIKE_SHARING(cuDeviceGetUuid, cuDeviceGetUuid);
@@ -165,7 +180,43 @@ KF_EQUAL(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
 KF_EQUAL(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
 KF_EQUAL(CU_MEM_ALLOCATION_TYPE_PINNED);
 KF_EQUAL(CU_MEM_LOCATION_TYPE_DEVICE);
+KF_EQUAL(CU_MEMORYTYPE_HOST);
 KF_EQUAL(CU_MEMORYTYPE_DEVICE);
+KF_EQUAL(CU_MEMORYTYPE_ARRAY);
+KF_EQUAL(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH);
+KF_EQUAL(CU_AD_FORMAT_UNSIGNED_INT8);
+KF_EQUAL(CU_AD_FORMAT_UNSIGNED_INT16);
+KF_EQUAL(CU_AD_FORMAT_UNSIGNED_INT32);
+KF_EQUAL(CU_AD_FORMAT_SIGNED_INT8);
+KF_EQUAL(CU_AD_FORMAT_SIGNED_INT16);
+KF_EQUAL(CU_AD_FORMAT_SIGNED_INT32);
+KF_EQUAL(CU_AD_FORMAT_HALF);
+KF_EQUAL(CU_AD_FORMAT_FLOAT);
+KF_EQUAL(CU_RES_VIEW_FORMAT_UINT_1X8);
+KF_EQUAL(CU_RES_VIEW_FORMAT_SINT_1X8);
+KF_EQUAL(CU_RES_VIEW_FORMAT_UINT_1X16);
+KF_EQUAL(CU_RES_VIEW_FORMAT_SINT_1X16);
+KF_EQUAL(CU_RES_VIEW_FORMAT_UINT_1X32);
+KF_EQUAL(CU_RES_VIEW_FORMAT_SINT_1X32);
+KF_EQUAL(CU_RES_VIEW_FORMAT_FLOAT_1X16);
+KF_EQUAL(CU_RES_VIEW_FORMAT_FLOAT_1X32);
+KF_EQUAL(CU_RESOURCE_TYPE_ARRAY);
+KF_EQUAL(CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
+KF_EQUAL(CU_TR_ADDRESS_MODE_WRAP);
+KF_EQUAL(CU_TR_ADDRESS_MODE_CLAMP);
+KF_EQUAL(CU_TR_ADDRESS_MODE_MIRROR);
+KF_EQUAL(CU_TR_ADDRESS_MODE_BORDER);
+KF_EQUAL(CU_TR_FILTER_MODE_POINT);
+KF_EQUAL(CU_TR_FILTER_MODE_LINEAR);
+static_assert(cuda::array_layered == CUDA_ARRAY3D_LAYERED);
+static_assert(cuda::array_surface == CUDA_ARRAY3D_SURFACE_LDST);
+static_assert(cuda::array_cubemap == CUDA_ARRAY3D_CUBEMAP);
+static_assert(cuda::array_gather == CUDA_ARRAY3D_TEXTURE_GATHER);
+static_assert(cuda::texture_integers == CU_TRSF_READ_AS_INTEGER);
+static_assert(cuda::texture_normalized == CU_TRSF_NORMALIZED_COORDINATES);
+static_assert(cuda::texture_srgb == CU_TRSF_SRGB);
+static_assert(cuda::texture_exact_trilinear == CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION);
+static_assert(cuda::texture_seamless_cubemap == CU_TRSF_SEAMLESS_CUBEMAP);
 KF_EQUAL(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 KF_EQUAL(CU_STREAM_CAPTURE_STATUS_NONE);
 KF_EQUAL(CU_STREAM_CAPTURE_STATUS_ACTIVE);
@@ -205,6 +256,17 @@ KF_SAME_PLACE(CUDA_MEMCPY3D, dstMemoryType);
 KF_SAME_PLACE(CUDA_MEMCPY3D, dstDevice);
 KF_SAME_PLACE(CUDA_MEMCPY3D, WidthInBytes);
 KF_SAME_PLACE(CUDA_MEMCPY3D, Depth);
+KF_SAME_PLACE(CUDA_ARRAY3D_DESCRIPTOR, Format);
+KF_SAME_PLACE(CUDA_ARRAY3D_DESCRIPTOR, Flags);
+KF_SAME_PLACE(CUDA_RESOURCE_DESC, res);
+KF_SAME_PLACE(CUDA_RESOURCE_DESC, flags);
+KF_SAME_PLACE(CUDA_TEXTURE_DESC, filterMode);
+KF_SAME_PLACE(CUDA_TEXTURE_DESC, flags);
+KF_SAME_PLACE(CUDA_TEXTURE_DESC, mipmapFilterMode);
+KF_SAME_PLACE(CUDA_TEXTURE_DESC, borderColor);
+KF_SAME_PLACE(CUDA_RESOURCE_VIEW_DESC, width);
+KF_SAME_PLACE(CUDA_RESOURCE_VIEW_DESC, firstMipmapLevel);
+KF_SAME_PLACE(CUDA_RESOURCE_VIEW_DESC, lastLayer);
 KF_SAME_PLACE(CUmemAllocationProp, requestedHandleTypes);
 KF_SAME_PLACE(CUmemAllocationProp, location);
 KF_SAME_PLACE(CUmemAllocationProp, allocFlags);

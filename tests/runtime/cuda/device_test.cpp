@@ -211,7 +211,10 @@ TEST_P(DeviceTest, BindsBuffers) {
     expect_buffers(*device_, 40, device_->load_kernel(add_buffers_kernel()), steps);
 }
 
-TEST_P(DeviceTest, RefusesResourcesThatItDoesNotBind) { expect_only_buffers(*device_, add_buffers_kernel()); }
+TEST_P(DeviceTest, RefusesResourcesThatItDoesNotBind) {
+    expect_refused_resources(*device_, add_buffers_kernel(),
+                             {manifest::ResourceKind::acceleration_structure});
+}
 
 TEST_P(DeviceTest, RefusesGroupsThatAreTooLongInOneDimension) {
     manifest::Kernel kernel = add_step_kernel();

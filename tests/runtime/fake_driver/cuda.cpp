@@ -567,7 +567,8 @@ FakeCuda::~FakeCuda() {
 
 void* FakeCuda::lookup(const char* name) {
 #define KF_ENTRY(function, parameters) {#function, reinterpret_cast<void*>(&function)},
-    static const std::map<std::string, void*> functions{KF_CUDA_FUNCTIONS(KF_ENTRY)};
+    static const std::map<std::string, void*> functions{KF_CUDA_FUNCTIONS(KF_ENTRY)
+                                                            KF_CUDA_TEXTURE_FUNCTIONS(KF_ENTRY)};
 #undef KF_ENTRY
     const auto found = functions.find(name);
     return found == functions.end() || world->fake->missing_function == name ? nullptr : found->second;
@@ -662,6 +663,12 @@ std::size_t FakeCuda::live_objects() const {
     }
     for (const auto& exec : world->execs) {
         count += exec->destroyed ? 0U : 1U;
+    }
+    for (const auto& array : world->arrays) {
+        count += array->is_destroyed() || array->is_applications ? 0U : 1U;
+    }
+    for (const auto& object : world->objects) {
+        count += object->destroyed ? 0U : 1U;
     }
     for (const auto& module : world->modules) {
         count += module->unloaded ? 0U : 1U;

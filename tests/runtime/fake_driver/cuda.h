@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cuda/functions.h"
+#include "cuda/texture_functions.h"
 
 namespace kf::test {
 
@@ -45,6 +47,8 @@ public:
     std::uint64_t memory_limit = 1ULL << 30;         ///< bytes that pools may reserve
     std::map<std::string, Kernel> kernels;           ///< by entry point
     std::map<std::string, std::size_t> block_sizes;  ///< bytes of their parameter, which graphs take
+    std::size_t largest_array = 1UL << 17;           ///< texels along a row
+    bool gathers = true;                             ///< arrays can be made for that
     int max_threads = 1024;                          ///< of a kernel's group
     int busy_queries = 0;                            ///< calls of cuStreamQuery that find work to do still
 
@@ -76,8 +80,15 @@ public:
     cuda::CUdeviceptr allocate(std::size_t size, int gpu = 0);
     void free(cuda::CUdeviceptr address);  ///< not waited for: nobody may use it any more
 
+    cuda::CUarray create_array(const cuda::CUDA_ARRAY3D_DESCRIPTOR& description);
+
+    // What kernels do with a texture's or a surface's object: all texels of its array, packed.
+    static std::span<std::byte> texels(std::uint64_t object);
+    static const cuda::CUDA_TEXTURE_DESC& texture(cuda::CUtexObject object);
+    static unsigned first_mip(cuda::CUtexObject object);
+
     [[nodiscard]] std::size_t live_allocations() const;  ///< that nobody freed
-    [[nodiscard]] std::size_t live_objects() const;      ///< streams of the driver's, events, pools, modules
+    [[nodiscard]] std::size_t live_objects() const;      ///< streams of the driver's, events, arrays …
     [[nodiscard]] int retained(int gpu) const;  ///< references to the primary context, context()'s too
 };
 

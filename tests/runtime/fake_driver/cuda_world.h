@@ -85,6 +85,33 @@ struct Allocation {
     bool freed = false;
 };
 
+struct MipmappedArray {
+    std::vector<CUarray> levels;
+    bool destroyed = false;
+};
+
+struct Array {
+    Context* context = nullptr;
+    CUDA_ARRAY3D_DESCRIPTOR description;
+    MipmappedArray* of = nullptr;  ///< that it is a level of, or null
+    std::size_t texel = 0;         ///< bytes
+    std::size_t rows = 1;
+    std::size_t slices = 1;
+    std::vector<std::byte> bytes;
+    bool destroyed = false;
+    bool is_applications = false;
+
+    [[nodiscard]] bool is_destroyed() const { return destroyed || (of != nullptr && of->destroyed); }
+};
+
+/// A texture's or a surface's.
+struct Object {
+    Array* array = nullptr;
+    CUDA_TEXTURE_DESC texture;
+    unsigned first_mip = 0;
+    bool destroyed = false;
+};
+
 struct Module {
     Context* context = nullptr;
     std::string entries;  ///< ",a,b,"
@@ -112,6 +139,9 @@ struct World {
     std::map<CUdeviceptr, Allocation> memory;
     std::vector<std::unique_ptr<Module>> modules;
     std::vector<std::unique_ptr<Function>> functions;
+    std::vector<std::unique_ptr<Array>> arrays;
+    std::vector<std::unique_ptr<MipmappedArray>> mipmapped_arrays;
+    std::vector<std::unique_ptr<Object>> objects;
     std::vector<std::unique_ptr<Graph>> graphs;
     std::vector<std::unique_ptr<GraphExec>> execs;
     std::map<CUdeviceptr, std::size_t> pinned;  ///< sizes of host memory, by address
@@ -132,6 +162,8 @@ Handle handle(Object* object) {
 inline Context* of(CUcontext context) { return reinterpret_cast<Context*>(context); }
 inline Event* of(CUevent event) { return reinterpret_cast<Event*>(event); }
 inline Pool* of(CUmemoryPool pool) { return reinterpret_cast<Pool*>(pool); }
+inline Array* of(CUarray array) { return reinterpret_cast<Array*>(array); }
+inline MipmappedArray* of(CUmipmappedArray array) { return reinterpret_cast<MipmappedArray*>(array); }
 inline Module* of(CUmodule module) { return reinterpret_cast<Module*>(module); }
 inline Function* of(CUfunction function) { return reinterpret_cast<Function*>(function); }
 inline Graph* of(CUgraph graph) { return reinterpret_cast<Graph*>(graph); }
@@ -279,5 +311,20 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec runs, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS* parameters);
 CUresult cuGraphLaunch(CUgraphExec runs, CUstream stream);
 CUresult cuGraphExecDestroy(CUgraphExec runs);
+
+// Textures, in cuda_textures.cpp.
+CUresult cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* description);
+CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* description, CUarray array);
+CUresult cuArrayDestroy(CUarray array);
+CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* description,
+                                unsigned levels);
+CUresult cuMipmappedArrayGetLevel(CUarray* array, CUmipmappedArray of_array, unsigned level);
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray array);
+CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
+                           const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view);
+CUresult cuTexObjectDestroy(CUtexObject object);
+CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource);
+CUresult cuSurfObjectDestroy(CUsurfObject object);
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* given, CUstream stream);
 
 }  // namespace kf::test::fake_cuda
