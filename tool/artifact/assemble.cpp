@@ -46,13 +46,18 @@ Outcome<manifest::BlockLayout> layout_of(const EmittedKernel& emitted, const Com
     }
     for (std::size_t i = 0; i < emitted.resources.size(); ++i) {
         const std::string& field = emitted.resource_fields[i];
+        const manifest::ResourceSlot& slot = emitted.resources[i];
+        const bool is_buffer = slot.kind == manifest::ResourceKind::buffer;
         const auto element = find(field + "[]");
-        const auto place = vulkan ? element : find(field);
-        if (element == compiled.block.end() || place == compiled.block.end())
+        const auto place = find(field);
+        if ((is_buffer && element == compiled.block.end()) || (!vulkan && place == compiled.block.end()))
             return fail("the compiler reports no resource '" + field + "'");
-        if (element->size != emitted.resources[i].stride)
+        if (is_buffer && element->size != slot.stride)
             return fail("the compiler has elements of " + std::to_string(element->size) + " bytes in '" +
-                        field + "', and the host of " + std::to_string(emitted.resources[i].stride));
+                        field + "', and the host of " + std::to_string(slot.stride));
+        if (!vulkan && !is_buffer && place->size != manifest::handle_bytes(slot))
+            return fail("the compiler has a handle of " + std::to_string(place->size) + " bytes in '" +
+                        field + "', and the runtime one of " + std::to_string(manifest::handle_bytes(slot)));
         layout.resource_places.push_back(vulkan ? static_cast<std::int64_t>(i) : place->offset);
     }
     return layout;

@@ -7,6 +7,7 @@
 #include "core/block_records.h"
 #include "emit/kernel_text.h"
 #include "emit/kinds/questions.h"
+#include "emit/run.h"
 
 namespace kf::gen {
 
@@ -17,10 +18,14 @@ namespace {
 /// The call's index along each dimension, taken off the flat index from the last one on.
 View::List call_indices(const KernelContext& kernel) {
     View::List views;
+    const bool by_tiles = tile_width(kernel.call) > 0;
     for (std::int64_t d = kernel.call.rank - 1; d >= 0; --d) {
-        views.emplace_back(View::Object{
-            {"name", index_name(d)},
-            {"value", d == 0 ? "kf_rest" : "kf.take_dimension(kf_rest, " + kernel.extent(d) + ")"}});
+        const bool is_column = by_tiles && d + 1 == kernel.call.rank;
+        views.emplace_back(
+            View::Object{{"name", index_name(d)},
+                         {"value", is_column ? "kf_column"
+                                   : d == 0  ? "kf_rest"
+                                             : "kf.take_dimension(kf_rest, " + kernel.extent(d) + ")"}});
     }
     return views;
 }
@@ -84,6 +89,7 @@ View::Object Body::view(const KernelContext& kernel) const {
     for (const std::string& one : call_statements(kernel.call, kernel.pass, {result, passed, primal}))
         calls.emplace_back(one);
     View::Object view{{"has_indices", by_index},
+                      {"rest", std::string(tile_width(kernel.call) > 0 ? "kf_row" : "kf_call")},
                       {"indices", by_index ? call_indices(kernel) : View::List()},
                       {"offsets", kernel.rows ? View::List() : offsets},
                       {"locals", locals},

@@ -141,7 +141,11 @@ private:
     }
 
     [[nodiscard]] std::string type_of(std::size_t item) const { return structs_.type(items_[item]); }
-    [[nodiscard]] std::string tensor_of(std::size_t item) const { return structs_.tensor_type(items_[item]); }
+    /// What holds an item's elements, or its texels.
+    [[nodiscard]] std::string tensor_of(std::size_t item) const {
+        const bool is_texture = manifest::passed_as(items_[item].host) == manifest::HostPassing::texture;
+        return is_texture ? passed_type(item) : structs_.tensor_type(items_[item]);
+    }
     [[nodiscard]] std::string passed_type(std::size_t item) const {
         return cpp_passed_type(items_[item], structs_);
     }
@@ -161,7 +165,7 @@ private:
             }
             const std::string& name = names_[at];
             const Role role = items_[at].host.role;
-            if (!passes_elements(items_[at].host)) {
+            if (!passes_elements(items_[at].host) && !is_only_written(role)) {
                 method.items.push_back(add_source(method, at));
                 return;
             }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "emit/kinds/questions.h"
+#include "emit/kinds/texture.h"
 #include "emit/loops.h"
 
 namespace kf::gen {
@@ -80,13 +81,6 @@ std::string value_of(const ArgumentText& x, Source source, const std::string& lo
 
 std::string load_scalar(Body& body, const ArgumentText& x, Source source) {
     return value_of(x, source, scalar_at(body, x, place_of(source)), x.scalar());
-}
-
-MadeUse made_use(const ArgumentText& x) {
-    MadeUse use{x.planned, x.index, x.kernel.fields, {}, "kf_hash_" + x.id};
-    for (std::int64_t d = 0; d < x.kernel.call.rank; ++d)
-        use.indices.push_back(x.kernel.has_indices() ? index_name(d) : "kf_call");
-    return use;
 }
 
 /// Declares a local that holds what the kernel makes.
@@ -170,6 +164,13 @@ void add_row_store(Body& body, const ArgumentText& x, const std::string& local) 
 
 }  // namespace
 
+MadeUse made_use(const ArgumentText& x) {
+    MadeUse use{x.planned, x.index, x.kernel.fields, {}, "kf_hash_" + x.id};
+    for (std::int64_t d = 0; d < x.kernel.call.rank; ++d)
+        use.indices.push_back(x.kernel.has_indices() ? index_name(d) : "kf_call");
+    return use;
+}
+
 std::string load(Body& body, const ArgumentText& x, Source source) {
     if (source == Source::data) {
         if (const std::optional<MadeValue> made = made_value(made_use(x))) return made->value;
@@ -206,6 +207,10 @@ std::string fill_field(Body& body, const ArgumentText& x, const std::string& pla
 }
 
 void add_store(Body& body, const ArgumentText& x, const std::string& local) {
+    if (supply_of(x.host) == Supply::texel) {
+        body.stores.emplace_back(texel_store(x, local));
+        return;
+    }
     if (x.kernel.rows) return add_row_store(body, x, local);
     const Place& place = place_of(Source::data);
     const std::string target = x.address(place.memory);

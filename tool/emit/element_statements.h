@@ -6,6 +6,7 @@
 
 #include "emit/argument_text.h"
 #include "emit/body.h"
+#include "emit/kinds/questions.h"
 #include "emit/row_text.h"
 
 namespace kf::gen {
@@ -24,6 +25,9 @@ std::string add_loaded(Body& body, const ArgumentText& argument, const std::stri
 std::string fill_field(Body& body, const ArgumentText& argument, const std::string& place, Source source);
 /// Stores what `local` holds after the call.
 void add_store(Body& body, const ArgumentText& argument, const std::string& local);
+
+/// What is asked of a kind that kernels make values of.
+MadeUse made_use(const ArgumentText& argument);
 
 // What gradients need, too.
 

@@ -6,6 +6,7 @@
 
 #include "emit/kinds/buffer.h"
 #include "emit/kinds/questions.h"
+#include "emit/kinds/texture.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -45,7 +46,7 @@ std::string returning_function(const PlannedCall& call, const PlannedParameter& 
     const std::string type = declared_name(parameter.type);
     std::string fields;
     std::string whole;
-    for (const PropertyLeaf& leaf : property_leaves(call, parameter)) {
+    for (const PropertyLeaf& leaf : property_leaves(call, parameter, target)) {
         std::string value = leaf.name;
         if (!leaf.resource.empty())
             value = target == CodeTarget::spirv ? leaf.resource
@@ -60,19 +61,32 @@ std::string returning_function(const PlannedCall& call, const PlannedParameter& 
 
 }  // namespace
 
-std::vector<PropertyLeaf> property_leaves(const PlannedCall& call, const PlannedParameter& parameter) {
+std::vector<PropertyLeaf> property_leaves(const PlannedCall& call, const PlannedParameter& parameter,
+                                          CodeTarget target) {
     const auto name_of = [](std::int64_t argument) { return "kf_held_" + std::to_string(argument); };
+    // Of a texture CUDA's type is a struct, which variables may be.
+    const auto resource_of = [&](const Type& type, const std::string& name) {
+        return type.kind == TypeKind::buffer || target == CodeTarget::spirv ? bound_name(name)
+                                                                            : std::string();
+    };
     const std::int64_t first = parameter.host.leaf;
-    if (parameter.type.kind == TypeKind::buffer)
-        return {{first, "", declared_name(parameter.type), bound_name(parameter.host.name), name_of(first)}};
+    if (is_resource(parameter.type)) {
+        return {{first, "", declared_name(parameter.type), resource_of(parameter.type, parameter.host.name),
+                 name_of(first)}};
+    }
     std::vector<PropertyLeaf> leaves;
     for (std::int64_t i = first; i < first + parameter.host.leaves; ++i) {
         const PlannedArgument& leaf = call.arguments[static_cast<std::size_t>(i)];
-        const bool is_buffer = supply_of(leaf.host) == Supply::bound;
-        // Where a buffer holds structs, their fields are leaves of one resource, named as the first of them.
-        if (is_buffer && !leaves.empty() && leaves.back().path == leaf.path) continue;
-        leaves.push_back({i, leaf.path, declared_name(type_at(parameter.type, leaf.path)),
-                          is_buffer ? bound_name(leaf.host.name) : "", name_of(i)});
+        const bool is_bound = supply_of(leaf.host) == Supply::bound;
+        std::string name = leaf.host.name;
+        std::string path = leaf.path;
+        if (is_array_element(leaf, target)) {
+            if (array_extents(call, leaf).empty()) continue;
+            name = array_name(name);
+            path = array_name(path);
+        }
+        leaves.push_back(
+            {i, path, declared_name(leaf.type), is_bound ? resource_of(leaf.type, name) : "", name_of(i)});
     }
     return leaves;
 }
@@ -89,7 +103,7 @@ View::List globals_view(const PlannedCall& call, CodeTarget target) {
                 " kf_value);" + placed.closing);
             continue;
         }
-        for (const PropertyLeaf& leaf : property_leaves(call, parameter)) {
+        for (const PropertyLeaf& leaf : property_leaves(call, parameter, target)) {
             const bool is_buffer = !leaf.resource.empty();
             if (is_buffer && target == CodeTarget::spirv) continue;
             if (is_buffer && !has_bits) {

@@ -20,7 +20,7 @@ struct PropertyLeaf {
     std::string name;      ///< the variable that kernels keep it in; of a buffer in CUDA its bits
 };
 [[nodiscard]] std::vector<PropertyLeaf> property_leaves(const PlannedCall& call,
-                                                        const PlannedParameter& parameter);
+                                                        const PlannedParameter& parameter, CodeTarget target);
 
 /// The functions that set the call's globals, and those that return its properties, for the template.
 [[nodiscard]] View::List globals_view(const PlannedCall& call, CodeTarget target);

@@ -1,6 +1,8 @@
 // Writes the Slang source of one kernel.
 #include "emit/kernel.h"
 
+#include <kf/texture_format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -16,6 +18,7 @@
 #include "emit/kernel_text.h"
 #include "emit/kinds/buffer.h"
 #include "emit/kinds/questions.h"
+#include "emit/kinds/texture.h"
 #include "emit/render.h"
 #include "emit/tensor_elements.h"
 #include "emit/values.h"
@@ -81,27 +84,66 @@ View::List fields_view(const KernelContext& kernel) {
 }
 
 /// The resources: of SPIR-V numbered in a descriptor set of their own, of CUDA fields of the block.
-View::List resources_view(const PlannedCall& call, const EmittedKernel& kernel) {
+View::List resources_view(const PlannedCall& call, const EmittedKernel& kernel, CodeTarget target) {
     View::List views;
+    std::size_t number = 0;
     for (const manifest::CallResource& resource : resources_of(call)) {
-        const auto i = views.size();
+        const PlannedArgument& argument = call.arguments[static_cast<std::size_t>(resource.argument)];
         const auto parameter =
             std::find_if(call.parameters.begin(), call.parameters.end(), [&](const PlannedParameter& one) {
                 return one.host.form != manifest::Form::fields && one.host.leaf == resource.argument;
             });
-        const Type& type = parameter != call.parameters.end()
-                               ? parameter->type
-                               : call.arguments[static_cast<std::size_t>(resource.argument)].type;
-        views.emplace_back(View::Object{{"type", declared_name(type)},
-                                        {"name", bound_name(resource.slot.name)},
-                                        {"number", std::to_string(i)},
-                                        {"field", kernel.resource_fields[i]}});
+        const bool by_texels = supply_of(argument.host) == Supply::texel;
+        const Type& type = parameter != call.parameters.end() ? parameter->type : argument.type;
+        const std::string& format = resource.slot.format;
+        const bool is_written = resource.slot.kind == manifest::ResourceKind::writable_texture;
+        View::List formats;
+        if (is_written) {
+            const auto known = static_cast<int>(texture_format_named(format).value());
+            formats.emplace_back(View::Object{{"format", format}, {"number", std::to_string(known)}});
+        }
+        const bool is_element = is_array_element(argument, target);
+        const std::string extents = is_element ? array_extents(call, argument) : std::string();
+        // An array is one variable, whose first element is at its place.
+        if (is_element && extents.empty()) {
+            ++number;
+            continue;
+        }
+        views.emplace_back(View::Object{
+            {"type", by_texels ? bound_texture_type(argument) : declared_name(type)},
+            {"name", bound_name(is_element ? array_name(resource.slot.name) : resource.slot.name)},
+            {"extents", extents},
+            {"binding", std::to_string(number)},
+            {"field", kernel.resource_fields[number]},
+            {"is_plain", !is_written},
+            {"formats", std::move(formats)}});
+        ++number;
     }
     return views;
 }
 
+bool is_opaque(const manifest::ResourceSlot& slot) {
+    return manifest::is_texture(slot.kind) || slot.kind == manifest::ResourceKind::sampler;
+}
+
+bool takes_textures(const PlannedCall& call) {
+    const manifest::ResourceList resources = resources_of(call);
+    return std::any_of(resources.begin(), resources.end(),
+                       [](const manifest::CallResource& one) { return is_opaque(one.slot); });
+}
+
+/// How many samplers textures can be sampled with, where that are several: CUDA has an object for each.
+View::List samplers_view(const EmittedKernel& kernel, CodeTarget target) {
+    const auto several =
+        std::find_if(kernel.resources.begin(), kernel.resources.end(),
+                     [](const manifest::ResourceSlot& slot) { return is_opaque(slot) && slot.samplers > 1; });
+    if (target != CodeTarget::cuda_source || several == kernel.resources.end()) return {};
+    return {std::to_string(several->samplers)};
+}
+
 View::List modules_view(const Plan& plan, const KernelContext& kernel) {
-    const Needs needs{kernel.is_exact(), keeps_sums(kernel), kernel.run.beside > 1, sums_integers(kernel)};
+    const Needs needs{kernel.is_exact(), keeps_sums(kernel), kernel.run.beside > 1, sums_integers(kernel),
+                      kernel.target == CodeTarget::cuda_source && takes_textures(kernel.call)};
     const std::vector<std::string> imports = imports_of(plan, kernel.call, needs);
     return {imports.begin(), imports.end()};
 }
@@ -128,6 +170,18 @@ std::string group_text(const PlannedCall& call) {
     return std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z);
 }
 
+/// How groups go about the call in tiles of pixels; none where they don't.
+View::List tiles_view(const KernelContext& kernel) {
+    const std::uint32_t width = tile_width(kernel.call);
+    if (width == 0 || kernel.rows) return {};
+    std::string rows;
+    for (std::int64_t d = 0; d + 1 < kernel.call.rank; ++d) rows += (d == 0 ? "" : " * ") + kernel.extent(d);
+    return {View::Object{{"width", std::to_string(width)},
+                         {"height", std::to_string(kernel.call.group_size[0] / width)},
+                         {"columns", kernel.extent(kernel.call.rank - 1)},
+                         {"rows", rows}}};
+}
+
 /// Whether the thread is one of those that the host asked for.
 std::string guard(const KernelContext& kernel) {
     std::string text;
@@ -136,6 +190,16 @@ std::string guard(const KernelContext& kernel) {
                 kernel.extent(dimension) + ")";
     }
     return text;
+}
+
+/// Whether Slang is to let it sample without a level: groups of which it allows that.
+bool samples(const EmittedKernel& kernel, const PlannedCall& call) {
+    return call.group_threads() % 4 == 0 &&
+           std::any_of(kernel.resources.begin(), kernel.resources.end(),
+                       [](const manifest::ResourceSlot& slot) {
+                           return slot.kind == manifest::ResourceKind::texture ||
+                                  slot.kind == manifest::ResourceKind::combined_texture;
+                       });
 }
 
 /// Everything but the source's text.
@@ -155,6 +219,14 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
     for (const manifest::CallResource& resource : resources_of(call)) {
         kernel.resources.push_back(resource.slot);
         kernel.resource_fields.push_back(bound_name(resource.slot.name).substr(std::string("kf_").size()));
+        const PlannedArgument& argument = call.arguments[static_cast<std::size_t>(resource.argument)];
+        if (request.target == CodeTarget::spirv &&
+            resource.slot.kind == manifest::ResourceKind::writable_texture &&
+            supply_of(argument.host) == Supply::bound &&
+            argument.host.trailing == std::vector<std::int64_t>{3})
+            kernel.source.padded_textures.push_back(bound_name(is_array_element(argument, request.target)
+                                                                   ? array_name(resource.slot.name)
+                                                                   : resource.slot.name));
     }
     kernel.source.has_buffers = !kernel.resources.empty();
     if (request.target == CodeTarget::spirv)
@@ -178,8 +250,10 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
     EmittedKernel kernel = describe_kernel(request, context);
     if (request.target == CodeTarget::cuda_source) {
         if (Diagnostics errors = check_cuda_layouts(request.call); !errors.empty()) return errors;
-    } else if (Diagnostics errors = check_spirv_arrays(request.call); !errors.empty()) {
-        return errors;
+    } else {
+        Diagnostics errors = check_spirv_arrays(request.call);
+        if (errors.empty()) errors = check_texture_arrays(request.call);
+        if (!errors.empty()) return errors;
     }
     Outcome<std::string> elements = tensor_element_functions(context.call, context.pass, context.sums);
     if (!elements) return elements.errors();
@@ -196,19 +270,22 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
         {"imports", modules_view(request.plan, context)},
         {"is_exact", context.is_exact()},
         {"keeps_sums", keeps_sums(context)},
+        {"samplers", samplers_view(kernel, request.target)},
         {"fields", fields_view(context)},
-        {"resources", resources_view(context.call, kernel)},
+        {"resources", resources_view(context.call, kernel, request.target)},
         {"are_fields", request.target == CodeTarget::cuda_source},
         {"adapters", adapters(context.call)},
         {"globals", globals_view(context.call, request.target)},
         {"element_functions", elements.value().empty() ? View::List() : View::List{elements.value()}},
         {"group_size", context.group_size()},
         {"group", group_text(call)},
+        {"samples", samples(kernel, call) && request.target == CodeTarget::spirv},
         {"entry", kernel.source.entry_point},
         {"block", std::string(block_types.at(static_cast<std::size_t>(kernel.passing)))},
         {"in_rows", context.rows},
         {"in_runs", in_runs},
-        {"in_turn", !is_launched && !context.rows && !has_runs},
+        {"in_turn", !is_launched && !context.rows && !has_runs && tile_width(call) == 0},
+        {"tiles", tiles_view(context)},
         {"is_launched", is_launched},
         {"by_elements", !is_launched},
         {"guards", call.dispatch == manifest::Dispatch::threads ? guard(context) : std::string()},

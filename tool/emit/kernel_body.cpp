@@ -10,6 +10,7 @@
 #include "emit/kernel_text.h"
 #include "emit/kinds/buffer.h"
 #include "emit/kinds/questions.h"
+#include "emit/kinds/texture.h"
 #include "emit/kinds/whole_tensor.h"
 #include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
@@ -57,7 +58,7 @@ private:
         if (!parameter.global_function.empty()) return add_global(parameter);
         if (kernel_.call.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
             add_pair(parameter);
-        } else if (is_bound(parameter)) {
+        } else if (is_bound(parameter) || is_bound_array(parameter)) {
             pass_same(bound_name(parameter.host.name));
         } else if (holds_struct_tensor(parameter)) {
             pass_same(add_struct_tensor(body_, kernel_, parameter));
@@ -87,7 +88,7 @@ private:
 
     /// Sets the variables that a property is read from.
     void add_property(const PlannedParameter& parameter) {
-        for (const PropertyLeaf& leaf : property_leaves(kernel_.call, parameter)) {
+        for (const PropertyLeaf& leaf : property_leaves(kernel_.call, parameter, kernel_.target)) {
             if (!leaf.resource.empty()) {
                 if (kernel_.target == CodeTarget::cuda_source)
                     body_.sets.emplace_back(leaf.name + " = kf_bits(" + leaf.resource + ")");
@@ -105,6 +106,13 @@ private:
     [[nodiscard]] bool is_bound(const PlannedParameter& parameter) const {
         return parameter.host.form != manifest::Form::fields &&
                supply_of(leaf_of(parameter).host) == Supply::bound;
+    }
+
+    /// Whether all of it is one array of textures or samplers, which kernels for SPIR-V declare as such.
+    [[nodiscard]] bool is_bound_array(const PlannedParameter& parameter) const {
+        const PlannedArgument& first = leaf_of(parameter).planned;
+        return parameter.type.kind == TypeKind::array && is_array_element(first, kernel_.target) &&
+               array_name(first.path).empty();
     }
 
     [[nodiscard]] ArgumentText leaf_of(const PlannedParameter& parameter) const {
@@ -238,6 +246,12 @@ private:
             if (supply_of(x.host) == Supply::bound &&
                 leader_of(kernel_.call, x.index, manifest::Part::data) != x.index)
                 continue;
+            if (is_array_element(x.planned, kernel_.target)) {
+                if (!array_extents(kernel_.call, x.planned).empty())
+                    fills.emplace_back(name + array_name(x.planned.path) + " = " +
+                                       bound_name(array_name(x.host.name)));
+                continue;
+            }
             const std::string field = name + x.planned.path;
             fills.emplace_back(is_view(x) ? field + " = " + add_tensor(body_, x)
                                           : fill_field(body_, x, field, source));

@@ -69,6 +69,7 @@ std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, c
     if (needs.gathers) imports.insert(imports.begin(), "kf_gathers");
     if (needs.integers) imports.insert(imports.begin(), "kf_integers");
     if (needs.quads) imports.insert(imports.begin(), "kf_runs");
+    if (needs.textures) imports.insert(imports.begin(), "kf_textures");
     if (tensors) imports.insert(imports.begin(), "kf");
     const auto takes = [&](const auto& has_form) {
         return std::any_of(call.arguments.begin(), call.arguments.end(),

@@ -36,6 +36,7 @@ struct Needs {
     bool gathers = false;   ///< it keeps sums of gathers
     bool quads = false;     ///< it moves small scalars in fours
     bool integers = false;  ///< it sums some
+    bool textures = false;  ///< it takes some in CUDA, whose types are the library's
 };
 
 /// The modules that a kernel of the call needs beside `kf_kernel`.

@@ -27,8 +27,8 @@ bool is_differentiable(const PlannedParameter& parameter) {
     return parameter.type.differentiable && !parameter.no_diff;
 }
 
-/// A buffer, which probes declare beside their functions.
-struct ProbeBuffer {
+/// A buffer, texture or sampler, which probes declare beside their functions.
+struct ProbeResource {
     std::string type;
     std::string name;
 };
@@ -38,7 +38,8 @@ std::string any(const std::string& type) { return "kf_any<" + type + ">()"; }
 /// The statements of one call.
 class CallWriter {
 public:
-    CallWriter(const PlannedCall& call, std::vector<ProbeBuffer>& buffers) : call_(call), buffers_(buffers) {}
+    CallWriter(const PlannedCall& call, std::vector<ProbeResource>& resources)
+        : call_(call), resources_(resources) {}
 
     View::List write() {
         const bool backward = call_.has_backward || call_.has_fused;
@@ -47,8 +48,8 @@ public:
             pass_launch_values(i);
             if (parameter.tangent_of >= 0) continue;
             const std::string id = std::to_string(++count_);
-            if (holds_buffer(parameter.type)) {
-                const std::string given = add_buffers(parameter.type, "kf_arg_" + id);
+            if (holds_resource(parameter.type)) {
+                const std::string given = add_resources(parameter.type, "kf_arg_" + id);
                 passed_.push_back(given);
                 backward_.push_back(given);
                 continue;
@@ -80,18 +81,21 @@ private:
         }
     }
 
-    /// A buffer, or a local of a struct with some in it: as an expression.
-    std::string add_buffers(const Type& type, const std::string& name) {
-        if (type.kind == TypeKind::buffer) {
-            buffers_.push_back(
-                {declared_name(type), std::string(probe_buffer) + std::to_string(buffers_.size())});
-            return buffers_.back().name;
+    /// A resource, or a local of a struct with some in it: as an expression.
+    std::string add_resources(const Type& type, const std::string& name) {
+        const Type& inner = innermost_of_arrays(type);
+        const bool is_opaque = inner.kind == TypeKind::texture || inner.kind == TypeKind::sampler;
+        // No local can be an array of textures.
+        if (is_resource(type) || is_opaque) {
+            resources_.push_back(
+                {declared_name(type), std::string(probe_buffer) + std::to_string(resources_.size())});
+            return resources_.back().name;
         }
-        if (!holds_buffer(type)) return any(declared_name(type));
+        if (!holds_resource(type)) return any(declared_name(type));
         add(declared_name(type) + " " + name);
         for (const Field& field : fields_of(type))
             add(manifest::field_path(name, field.name) + " = " +
-                add_buffers(field.type, as_identifier(name + "_" + field.name)));
+                add_resources(field.type, as_identifier(name + "_" + field.name)));
         return name;
     }
 
@@ -140,7 +144,7 @@ private:
     }
 
     const PlannedCall& call_;
-    std::vector<ProbeBuffer>& buffers_;
+    std::vector<ProbeResource>& resources_;
     int count_ = 0;
     View::List statements_;
     std::string result_;
@@ -170,7 +174,7 @@ View::List imports_view(const Plan& plan, const std::vector<const PlannedCall*>&
 Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const PlannedCall*>& calls,
                                  bool has_tensors) {
     View::List views;
-    std::vector<ProbeBuffer> buffers;
+    std::vector<ProbeResource> buffers;
     for (const PlannedCall* call : calls) {
         views.emplace_back(View::Object{{"name", "kf_call_" + std::to_string(views.size())},
                                         {"adapters", adapters(*call)},
@@ -180,8 +184,11 @@ Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const Plann
     source.entry_point = "kf_probe";
     if (!calls.empty()) source.origin = calls.front()->location;
     View::List imports = imports_view(plan, calls, has_tensors);
+    const bool samples = std::any_of(buffers.begin(), buffers.end(), [](const ProbeResource& one) {
+        return one.type.find("Texture") != std::string::npos || one.type.find("Sampler") != std::string::npos;
+    });
     View::List buffer_views;
-    for (const ProbeBuffer& buffer : buffers)
+    for (const ProbeResource& buffer : buffers)
         buffer_views.emplace_back(View::Object{{"type", buffer.type}, {"name", buffer.name}});
     Outcome<std::string> text = render("probe.slang.mustache", templates::probe_slang_mustache,
                                        View(View::Object{{"imports", std::move(imports)},
@@ -189,6 +196,7 @@ Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const Plann
                                                          {"group_size", std::string(probe_group_size)},
                                                          {"entry", source.entry_point},
                                                          {"buffers", std::move(buffer_views)},
+                                                         {"samples", samples},
                                                          {"calls", views}}));
     if (!text) return text.errors();
     source.text = std::move(text.value());

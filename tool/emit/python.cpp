@@ -297,6 +297,8 @@ private:
         std::string type = holds_structs(item.type) ? "kf.Tensor" : "_Tensor";
         if (fields)
             type = structs_.fields_of(call, parameter.host, parameter.type);
+        else if (passed_as(item.host) == manifest::HostPassing::texture)
+            type = "kf.Texture";
         else if (passes_value(item.host))
             type =
                 holds_structs(item.type) ? structs_.value_of(item.type) : returned_number(item.host.element);
@@ -331,7 +333,8 @@ private:
                 made.parameters.back().structs.insert(structs_.object_of(parameter.type));
             return;
         }
-        PythonTypes types = python_writable;
+        const bool is_texture = passed_as(argument) == manifest::HostPassing::texture;
+        PythonTypes types = is_texture ? python_texture : python_writable;
         if (fields || (holds_structs(item.type) && passes_value(argument)))
             types = fields ? fields_types(parameter.type) : PythonTypes(python_struct);
         else if (is_backward(form) && passes_value(argument))
@@ -403,8 +406,9 @@ private:
         std::vector<Definition> made;
         for (const GivenResult given : {GivenResult::none, GivenResult::output, GivenResult::request}) {
             // A given result comes back as it is, when it is all that comes back.
-            const bool generic =
-                !is_backward(form) && signature.given_result != 0 && returns_one(signature, form);
+            const bool generic = !is_backward(form) && signature.given_result != 0 &&
+                                 (signature.given_result & python_texture) == 0 &&
+                                 returns_one(signature, form);
             if (given != GivenResult::none && !generic) continue;
             if (given == GivenResult::request && is_recorded(form)) continue;
             for (const Torch torch : torch_forms(signature, form, given, torch_by)) {

@@ -10,7 +10,7 @@
 namespace kf::gen {
 
 /// What an argument may be, as a set: where two sets meet, a checker can't tell the overloads apart.
-enum PythonType : std::uint16_t {
+enum PythonType : std::uint32_t {
     python_bool = 1,
     python_int = 2,
     python_float = 4,
@@ -26,8 +26,11 @@ enum PythonType : std::uint16_t {
     python_components = 4096,  ///< the same with x, y, z and w
     python_buffer = 8192,
     python_diff_tensor = 16384,  ///< a Differentiable of a tensor, or of what is written to
+    python_texture = 32768,
+    python_sampler = 65536,
+    python_sampled = 131072,  ///< a texture with its sampler
 };
-using PythonTypes = std::uint16_t;
+using PythonTypes = std::uint32_t;
 
 /// "FloatValue | TorchValue[_Tensor]": in the words of kernelfunctions.typing, where _Tensor is what tensors
 /// of PyTorch's give. `structs`: the names of those that it takes; none: any.

@@ -23,12 +23,26 @@ bool moves_in_quads(const PlannedArgument& argument) {
            host.pitch == 0 && host.trailing.empty() && manifest::scalar_bytes(host.element.scalar) > 1;
 }
 
+std::uint32_t tile_width(const PlannedCall& call) {
+    const std::uint32_t width = call.group_width;
+    const bool takes_textures =
+        std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {
+            return manifest::passed_as(argument.host) == manifest::HostPassing::texture;
+        });
+    const bool is_tiled =
+        call.dispatch == manifest::Dispatch::elements && takes_textures && needs_indices(call);
+    return is_tiled && width > 0 && call.group_size[0] % width == 0 ? width : 0;
+}
+
 Run run_of(const PlannedCall& call, bool rows, bool exact) {
+    if (tile_width(call) > 0) return {};
     constexpr std::int64_t bytes_in_flight = 32;
     std::int64_t bytes = 0;
     bool quads = false;
     for (const PlannedArgument& argument : call.arguments) {
-        if (is_looped(argument) || supply_of(argument.host) == Supply::view || argument.host.pitch != 0)
+        const Supply supply = supply_of(argument.host);
+        if (is_looped(argument) || supply == Supply::view || supply == Supply::texel ||
+            argument.host.pitch != 0)
             return {};
         if (supply_of(argument.host) != Supply::memory) continue;
         bytes += manifest::scalar_bytes(argument.host.element.scalar) * scalar_count(argument.host.trailing);

@@ -24,6 +24,10 @@ struct Run {
 bool moves_in_quads(const PlannedArgument& argument);
 
 /// Returns the longest run of a kernel whose tensors lie in the calls' order, or which walks rows.
+/// How many threads of a group lie beside each other in a tile of pixels; 0: calls lie in rows. Texels that
+/// are near in a texture are near in memory.
+std::uint32_t tile_width(const PlannedCall& call);
+
 Run run_of(const PlannedCall& call, bool rows, bool exact);
 
 }  // namespace kf::gen

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "diagnostic/suggest.h"
 #include "plan/structs.h"
 #include "plan/types.h"
 #include "slang/kernel_source.h"
@@ -13,12 +14,14 @@ namespace kf::gen {
 namespace {
 
 /// What the host sets for it: a tensor, buffer or pointer for what is one, the fields of a struct with
-/// buffers in it, else a value. One kind feeds all elements of an array.
-KindSpec kind_of(const Type& type, const Location& location) {
+/// buffers in it, else a value. One kind feeds all elements of an array. `name`: "scene.image".
+KindSpec kind_of(const Type& type, const Location& location, const std::string& name,
+                 const std::vector<NamedText>& formats) {
     const TypeKind inner = innermost_of_arrays(type).kind;
-    const bool by_elements = type.kind == TypeKind::array &&
-                             (holds_buffer(type) || inner == TypeKind::tensor || inner == TypeKind::pointer);
-    if (by_elements) return kind_of(type.element.front(), location);
+    const bool by_elements =
+        type.kind == TypeKind::array &&
+        (holds_resource(type) || inner == TypeKind::tensor || inner == TypeKind::pointer);
+    if (by_elements) return kind_of(type.element.front(), location, name, formats);
     KindSpec kind;
     kind.location = location;
     kind.kind = Kind::value;
@@ -35,16 +38,30 @@ KindSpec kind_of(const Type& type, const Location& location) {
         kind.kind = type.is_writable ? (bytes ? Kind::rwbyteaddress : Kind::rwbuffer)
                                      : (bytes ? Kind::byteaddress : Kind::buffer);
         kind.spelling = std::string(type.is_writable ? "rw" : "") + (bytes ? "byteaddress" : "buffer");
-    } else if (holds_buffer(type)) {
+    } else if (type.kind == TypeKind::texture) {
+        kind.kind = Kind::texture;
+        kind.texture = {type.texture.dimension, type.is_writable, type.texture.is_array};
+        kind.spelling = texture_kind(type);
+        const auto stated = std::find_if(formats.begin(), formats.end(),
+                                         [&](const NamedText& one) { return one.name == name; });
+        if (stated != formats.end()) {
+            kind.format = stated->text;
+            kind.location = stated->location;
+        }
+    } else if (type.kind == TypeKind::sampler) {
+        kind.kind = Kind::sampler;
+        kind.spelling = "sampler";
+    } else if (holds_resource(type)) {
         kind.kind = Kind::fields;
         kind.spelling = "{fields}";
         for (const Field& field : type.fields)
-            kind.fields.push_back({field.name, {kind_of(field.type, location)}, location});
+            kind.fields.push_back(
+                {field.name, {kind_of(field.type, location, name + "." + field.name, formats)}, location});
     }
     return kind;
 }
 
-GlobalForm form_of(const GlobalParameter& global) { return {global.id, holds_buffer(global.type)}; }
+GlobalForm form_of(const GlobalParameter& global) { return {global.id, holds_resource(global.type)}; }
 
 std::string kernel_function(const GlobalParameter& global) {
     const GlobalForm form = form_of(global);
@@ -52,16 +69,21 @@ std::string kernel_function(const GlobalParameter& global) {
            (form.is_property ? getter_name(form.id) : setter_name(form.id));
 }
 
-Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::string& name) {
+Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::string& name,
+                                   const std::vector<NamedText>& formats) {
     const TreeTarget target{{manifest::global_name(name), global.type, manifest::Role::in, global.location},
                             true,
                             true,
                             false,
                             false};
-    Outcome<FedTree> fed = feed_tree(kind_of(global.type, global.location), target, 0);
+    Outcome<FedTree> fed = feed_tree(kind_of(global.type, global.location, global.name, formats), target, 0);
     if (!fed) {
         Diagnostics errors;
         for (const Diagnostic& error : fed.errors()) {
+            if (error.id == "texture-format") {
+                errors.push_back(error);
+                continue;
+            }
             errors.push_back({Severity::error, "global-parameter", global.location,
                               "'" + global.name + "' is a global of type '" + global.type.name +
                                   "', which this version of kfgen can't set: " + error.message,
@@ -84,6 +106,27 @@ void move_leaves(manifest::ParameterTree& tree, std::int64_t by) {
     for (manifest::ParameterTree& field : tree.fields) move_leaves(field, by);
 }
 
+/// The names of the textures in a global, as the spec's "globals" have them.
+void add_texture_names(const Type& type, const std::string& name, std::vector<std::string>& names) {
+    const Type& inner = innermost_of_arrays(type);
+    if (inner.kind == TypeKind::texture) names.push_back(name);
+    for (const Field& field : inner.fields) add_texture_names(field.type, name + "." + field.name, names);
+}
+
+Diagnostics check_formats(const std::vector<NamedText>& formats,
+                          const std::vector<GlobalParameter>& globals) {
+    std::vector<std::string> names;
+    for (const GlobalParameter& global : globals) add_texture_names(global.type, global.name, names);
+    Diagnostics errors;
+    for (const NamedText& one : formats) {
+        if (std::find(names.begin(), names.end(), one.name) != names.end()) continue;
+        errors.push_back({Severity::error, "global-parameter", one.location,
+                          "the modules have no texture '" + one.name + "' that is a global, or in one",
+                          suggestion_notes(one.name, "textures", names)});
+    }
+    return errors;
+}
+
 bool is_listed(const std::vector<Location>& places, const GlobalParameter& global) {
     return std::find(places.begin(), places.end(), global.location) != places.end();
 }
@@ -99,14 +142,14 @@ Diagnostics add_globals(Plan& plan, const ReachedGlobals& reached,
     std::vector<const GlobalParameter*> all;
     for (const GlobalParameter& global : globals)
         if (is_reached(global)) all.push_back(&global);
-    Diagnostics errors;
+    Diagnostics errors = check_formats(plan.formats, globals);
     std::map<const GlobalParameter*, PlannedGlobal> planned;
     for (const GlobalParameter* global : all) {
         const auto named = std::count_if(all.begin(), all.end(), [&](const GlobalParameter* other) {
             return other->name == global->name;
         });
-        Outcome<PlannedGlobal> made =
-            plan_global(*global, named > 1 ? global->module + "." + global->name : global->name);
+        Outcome<PlannedGlobal> made = plan_global(
+            *global, named > 1 ? global->module + "." + global->name : global->name, plan.formats);
         if (!made) {
             errors.insert(errors.end(), made.errors().begin(), made.errors().end());
             continue;

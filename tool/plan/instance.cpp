@@ -269,7 +269,11 @@ private:
         Outcome<std::optional<Type>> found =
             has_extents(filled) ? types_.type_named(slang_text(filled)) : std::optional<Type>();
         if (!found) return found.errors();
-        if (found.value()) return std::move(*found.value());
+        if (found.value()) {
+            Type settled = std::move(*found.value());
+            if (settled.kind == TypeKind::texture) settled.texture.format = type.texture.format;
+            return settled;
+        }
         return error("generic-argument", call_.function_location,
                      "'" + type.name + "' is no type with " + text_of(function_.generics, bindings));
     }

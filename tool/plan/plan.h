@@ -97,6 +97,9 @@ struct PlannedCall {
     manifest::Dispatch dispatch = manifest::Dispatch::elements;
     bool declares_group_size = false;  ///< by [numthreads]
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
+    /// Of calls over elements: how many threads of a group lie beside each other in its tile of two
+    /// dimensions; 0: the spec states groups of one.
+    std::uint32_t group_width = 0;
     bool strict_broadcasting = false;
     bool has_backward = false;
     bool has_fused = false;                          ///< a backward pass that makes the result too
@@ -155,6 +158,7 @@ struct Plan {
     std::vector<StructText> structs = {};  ///< what is written of structs, used or not
     std::vector<GlobalForm> globals =
         {};  ///< the global parameters that some call reaches, as kernels have them
+    std::vector<NamedText> formats = {};  ///< that the spec states of textures that are globals, or in some
 
     bool operator==(const Plan&) const = default;
 };

@@ -324,6 +324,7 @@ private:
         if (!errors.empty()) return errors;
         align(planned.arguments, planned.rank);
         planned.group_size = group_size(call_.threads, planned.rank);
+        planned.group_width = group_width(call_.threads);
         planned.dispatch = dispatch_of(call_, function);
         if (planned.dispatch != manifest::Dispatch::elements)
             errors = plan_dispatch(call_, function, planned);
@@ -474,7 +475,9 @@ private:
                 argument.host.gradient = Gradient::automatic;
             any = any || argument.host.gradient != Gradient::never;
         }
-        Diagnostics errors = check_inputs(planned);
+        Diagnostics errors = check_texel_outputs(planned);
+        const Diagnostics unknown = check_inputs(planned);
+        errors.insert(errors.end(), unknown.begin(), unknown.end());
         for (const Diagnostics& more : {check_view_gradients(grads, planned.arguments), check_stored(planned),
                                         check_struct_tensors(planned), apply_wishes(grads, planned)})
             errors.insert(errors.end(), more.begin(), more.end());
@@ -482,6 +485,26 @@ private:
             errors.push_back({Severity::error, "backward-input", backward.location,
                               "no input of function '" + function.name + "' can be differentiated",
                               structs_without_derivatives(function)});
+        }
+        return errors;
+    }
+
+    /// What is written to a texture is an output whose gradient nobody can give.
+    static Diagnostics check_texel_outputs(const PlannedCall& planned) {
+        Diagnostics errors;
+        for (const PlannedArgument& argument : planned.arguments) {
+            if (!is_output(argument.host) || !argument.host.differentiable ||
+                can_have_gradient(argument.host))
+                continue;
+            errors.push_back(
+                {Severity::error,
+                 "texture-gradient",
+                 argument.location,
+                 (argument.is_result ? std::string("the result") : "output '" + argument.host.name + "'") +
+                     " goes into a texture, which has no gradient that could flow back",
+                 {R"(give it a tensor where the function is differentiated: list the call twice, with "backward" in )"
+                  "that one",
+                  "or mark it no_diff"}});
         }
         return errors;
     }
@@ -805,6 +828,30 @@ void add_shorter(Plan& plan, const std::vector<CallSpec>& calls, const LinkTime&
     }
 }
 
+/// Derivatives take what is read from textures for constants, which is said once of each.
+Diagnostics texture_warnings(const Plan& plan) {
+    Diagnostics warnings;
+    for (const PlannedFunction& function : plan.functions) {
+        for (const PlannedCall& call : function.calls) {
+            if (!call.has_backward && !call.has_jvp) continue;
+            for (const PlannedArgument& argument : call.arguments) {
+                const bool is_texture = manifest::passed_as(argument.host) == manifest::HostPassing::texture;
+                if (!is_texture || !reads_elements(argument.host) || argument.no_diff) continue;
+                Diagnostic warning{
+                    Severity::warning,
+                    "texture-gradient",
+                    argument.location,
+                    "function '" + call.function + "' is differentiated, and the texture '" +
+                        argument.host.name + "' that it reads has no gradient",
+                    {"mark it no_diff if that is meant; a DiffTexture2D, or a tensor, has one"}};
+                if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+                    warnings.push_back(std::move(warning));
+            }
+        }
+    }
+    return warnings;
+}
+
 }  // namespace
 
 Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types) {
@@ -814,6 +861,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     plan.cpp_namespace = spec.namespace_name.empty() ? spec.name : spec.namespace_name;
     plan.imports = module.module_names;
     plan.structs = module.structs;
+    plan.formats = spec.globals;
     TypeLookup& lookup = types != nullptr ? *types : no_types;
     const Outcome<LinkTime> link = link_time(spec.values, {}, module, lookup);
     if (!link) return link.errors();
@@ -842,13 +890,14 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     for (const PlannedFunction& function : plan.functions) {
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
+    const Diagnostics warnings = texture_warnings(plan);
     if (errors.empty()) errors = check_struct_names(plan);
     if (!errors.empty()) return without_repeats(errors);
     errors = add_variants(plan);
     if (errors.empty()) errors = add_choices(plan);
     if (!errors.empty()) return without_repeats(errors);
     add_forward_derivatives(plan);
-    return plan;
+    return Outcome<Plan>(std::move(plan)).with_warnings(warnings);
 }
 
 }  // namespace kf::gen

@@ -136,7 +136,7 @@ private:
         leaf_target.type = type;
         if (target_.values_are_read && kind.kind != Kind::tensor) leaf_target.role = Role::in;
         const bool says_itself =
-            type.kind == TypeKind::tensor || type.kind == TypeKind::buffer || type.kind == TypeKind::pointer;
+            type.kind == TypeKind::tensor || type.kind == TypeKind::pointer || is_resource(type);
         if (says_itself && place.depth > 0) {
             if (leaf_target.role == Role::out) {
                 fail(kind, "type-not-supported",
@@ -171,7 +171,8 @@ private:
             planned.host.type = planned.element_name;
         planned.host.members = innermost_of(type).members;
         planned.is_result = target_.is_result;
-        const bool tensor = type.kind == TypeKind::tensor && tensor_ == nullptr;
+        const bool tensor =
+            (type.kind == TypeKind::tensor && tensor_ == nullptr) || type.kind == TypeKind::texture;
         planned.no_diff = tensor ? place.no_diff_tensors : place.no_diff;
         planned.location = kind.location;
         planned.path = place.path;
@@ -187,7 +188,8 @@ private:
         if (type.kind != TypeKind::array || type.element.size() != 1) return false;
         const TypeKind inner = innermost_of_arrays(type).kind;
         if (kind.kind == Kind::fields) return inner == TypeKind::structure || inner == TypeKind::vector;
-        return inner == TypeKind::buffer || inner == TypeKind::tensor || inner == TypeKind::pointer;
+        return is_resource(innermost_of_arrays(type)) || inner == TypeKind::tensor ||
+               inner == TypeKind::pointer;
     }
 
     ParameterTree walk_elements(const KindSpec& kind, const Type& type, const Place& place) {
@@ -447,6 +449,10 @@ private:
         if (type.kind == TypeKind::buffer) {
             return "give the struct field by field, {\"fields\": {…}}, where the buffer has a kind of its "
                    "own";
+        }
+        if (type.kind == TypeKind::texture || type.kind == TypeKind::sampler) {
+            return "give the struct field by field, {\"fields\": {…}}, where it has the kind '" +
+                   (type.kind == TypeKind::texture ? texture_kind(type) : "sampler") + "'";
         }
         if (type.kind == TypeKind::resource) return notes_of_refused(type).front();
         return "make it a field of one of these types, and convert it in Slang";

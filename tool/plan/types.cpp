@@ -94,11 +94,23 @@ std::string resource_advice(const std::string& name) {
     for (const auto& [start, text] : advice) {
         if (name.starts_with(start)) return text;
     }
-    return "this version of kfgen passes no textures, samplers or other resources than StructuredBuffer, "
+    if (name.find("Texture") != std::string::npos && name.find("Buffer") == std::string::npos)
+        return "this version of kfgen passes textures that are read or written in any order: make it a "
+               "Texture2D "
+               "or a RWTexture2D, or another of their kin";
+    return "this version of kfgen passes no other resources than textures, samplers, StructuredBuffer, "
            "ByteAddressBuffer and Buffer";
 }
 
 }  // namespace
+
+std::string texture_kind(const Type& type) {
+    manifest::kinds::Texture texture;
+    texture.access = type.is_writable ? manifest::Access::read_write : manifest::Access::read;
+    texture.dimension = type.texture.dimension;
+    texture.is_array = type.texture.is_array;
+    return texture_word(texture);
+}
 
 std::vector<std::string> notes_of_refused(const Type& type) {
     if (type.kind == TypeKind::array && type.element.size() == 1)
@@ -107,6 +119,8 @@ std::vector<std::string> notes_of_refused(const Type& type) {
         return {"give it the kind tensor[rank]"};
     }
     if (type.kind == TypeKind::pointer) return {"give it the kind 'pointer'"};
+    if (type.kind == TypeKind::texture) return {"give it the kind '" + texture_kind(type) + "'"};
+    if (type.kind == TypeKind::sampler) return {"give it the kind 'sampler'"};
     if (type.kind == TypeKind::resource) return {resource_advice(type.name)};
     if (type.kind == TypeKind::matrix) {
         const std::string scalar = to_string(type.scalar);
@@ -197,11 +211,14 @@ std::string without_enum(const std::string& text, const Type& type) {
     return kind_name(inner) + text.substr(bracket);
 }
 
-bool holds_buffer(const Type& type) {
-    if (type.kind == TypeKind::array) return holds_buffer(type.element.front());
-    return type.kind == TypeKind::buffer ||
-           std::any_of(type.fields.begin(), type.fields.end(),
-                       [](const Field& field) { return holds_buffer(field.type); });
+bool is_resource(const Type& type) {
+    return type.kind == TypeKind::buffer || type.kind == TypeKind::texture || type.kind == TypeKind::sampler;
+}
+
+bool holds_resource(const Type& type) {
+    if (type.kind == TypeKind::array) return holds_resource(type.element.front());
+    return is_resource(type) || std::any_of(type.fields.begin(), type.fields.end(),
+                                            [](const Field& field) { return holds_resource(field.type); });
 }
 
 bool is_link_sized(const Type& type) {
@@ -212,7 +229,7 @@ bool is_link_sized(const Type& type) {
 }
 
 std::string declared_name(const Type& type) {
-    if (type.is_enum || type.kind == TypeKind::pointer || type.kind == TypeKind::buffer) return type.name;
+    if (type.is_enum || type.kind == TypeKind::pointer || is_resource(type)) return type.name;
     if (type.kind == TypeKind::array) {
         // An array of the number itself is another type to Slang than one whose number is linked.
         const std::string extent = type.link_extent.empty() ? std::to_string(type.extent) : type.link_extent;
@@ -250,6 +267,7 @@ std::string kind_name(const Type& type) {
         case TypeKind::vector: return scalar + std::to_string(type.columns);
         case TypeKind::matrix: return scalar + std::to_string(type.rows) + "x" + std::to_string(type.columns);
         case TypeKind::array: break;
+        case TypeKind::texture:
         case TypeKind::tensor: return kind_name(type.element.front());
         case TypeKind::buffer: return type.element.empty() ? "uint8_t" : kind_name(type.element.front());
         case TypeKind::pointer:

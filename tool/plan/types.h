@@ -12,11 +12,16 @@
 
 namespace kf::gen {
 
-/// Whether it is a buffer, or a struct or array with one in it.
-bool holds_buffer(const Type& type);
+/// Whether it is a resource beside a kernel's block: a buffer, texture or sampler.
+bool is_resource(const Type& type);
+/// Whether it is such a resource, or a struct or array with one in it.
+bool holds_resource(const Type& type);
 
 /// Whether it is, or holds, an array whose extent depends on linking.
 bool is_link_sized(const Type& type);
+
+/// The kind that takes a texture as it is: "rwtexture2d_array".
+std::string texture_kind(const Type& type);
 
 /// What else to say of a type that has no element: why, and what does instead.
 std::vector<std::string> notes_of_refused(const Type& type);

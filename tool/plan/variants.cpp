@@ -77,6 +77,12 @@ std::array<std::uint32_t, 3> group_size(const std::optional<ThreadsSpec>& thread
     return {static_cast<std::uint32_t>(size[0] * size[1] * size[2]), 1, 1};
 }
 
+std::uint32_t group_width(const std::optional<ThreadsSpec>& threads) {
+    constexpr std::uint32_t usual = 16;
+    if (!threads) return usual;
+    return threads->dimensions > 1 ? static_cast<std::uint32_t>(threads->size[0]) : 0;
+}
+
 Outcome<std::vector<PlannedVariant>> plan_variants(const CallSpec& call, const LinkTime& base,
                                                    const Module& module, TypeLookup& types) {
     std::vector<PlannedVariant> variants;
@@ -195,6 +201,7 @@ Diagnostics add_variants(Plan& plan) {
                 if (variant.threads) {
                     const std::array<std::uint32_t, 3> declared = call.group_size;
                     call.group_size = group_size_of(call, *variant.threads);
+                    call.group_width = group_width(variant.threads);
                     if (call.declares_group_size && call.group_size != declared) {
                         errors.push_back(variant_error(
                             variant,

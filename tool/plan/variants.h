@@ -11,6 +11,9 @@
 namespace kf::gen {
 
 /// Calls are numbered flat, so a group of any shape is a run of that many calls.
+/// PlannedCall::group_width.
+std::uint32_t group_width(const std::optional<ThreadsSpec>& threads);
+
 std::array<std::uint32_t, 3> group_size(const std::optional<ThreadsSpec>& threads, std::int64_t rank);
 
 /// What the spec says of a call's variants. Errors: those of link_time(), and "variant" for one that says

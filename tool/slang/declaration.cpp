@@ -69,6 +69,16 @@ void append_comment(std::string_view comment, std::vector<std::string>& lines) {
 
 }  // namespace
 
+std::string stated_format(const std::vector<std::string>& attributes) {
+    for (const std::string& attribute : attributes) {
+        for (const std::string_view opening : {"format(\"", "vk::image_format(\""}) {
+            if (attribute.starts_with(opening) && attribute.ends_with("\")"))
+                return attribute.substr(opening.size(), attribute.size() - opening.size() - 2);
+        }
+    }
+    return {};
+}
+
 SourceText::SourceText(std::string text) : text_(std::move(text)) {
     line_starts_.push_back(0);
     for (std::size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
@@ -216,8 +226,8 @@ bool SourceText::has_body(std::int64_t line, std::int64_t column) const {
     return index < tokens_.size() && text_of(tokens_[index]) == "{";
 }
 
-bool SourceText::is_marked(std::int64_t line, std::int64_t column, std::string_view word) const {
-    const std::size_t name = token_at(line, column);
+std::size_t SourceText::first_of_declaration(std::size_t name) const {
+    std::size_t first = name;
     int depth = 0;
     for (std::size_t index = name < tokens_.size() ? name : 0; index > 0; --index) {
         const Token& token = tokens_[index - 1];
@@ -227,14 +237,33 @@ bool SourceText::is_marked(std::int64_t line, std::int64_t column, std::string_v
         const std::string_view text = text_of(token);
         const bool opens = text == "<" || text == "[" || text == "(";
         if (token.kind == Kind::boundary || (depth == 0 && (opens || text == ","))) {
-            return false;
-        }
-        if (depth == 0 && text == word) {
-            return true;
+            break;
         }
         depth += text == ">" || text == "]" || text == ")" ? 1 : opens ? -1 : 0;
+        first = index - 1;
+    }
+    return first;
+}
+
+bool SourceText::is_marked(std::int64_t line, std::int64_t column, std::string_view word) const {
+    const std::size_t name = token_at(line, column);
+    int depth = 0;
+    for (std::size_t index = first_of_declaration(name); index < name && name < tokens_.size(); ++index) {
+        const std::string_view text = text_of(tokens_[index]);
+        if (depth == 0 && text == word && tokens_[index].kind != Kind::comment) {
+            return true;
+        }
+        depth += text == "<" || text == "[" || text == "("   ? 1
+                 : text == ">" || text == "]" || text == ")" ? -1
+                                                             : 0;
     }
     return false;
+}
+
+std::vector<std::string> SourceText::attributes_of(std::int64_t line, std::int64_t column) const {
+    const std::size_t name = token_at(line, column);
+    return name == tokens_.size() ? std::vector<std::string>()
+                                  : attributes_between(first_of_declaration(name), name);
 }
 
 std::string SourceText::semantic_of(std::int64_t line, std::int64_t column) const {

@@ -13,6 +13,9 @@ struct DeclarationText {
     std::vector<std::string> attributes;  ///< "Differentiable", "BackwardDerivativeOf(f)": no blanks
 };
 
+/// The format of textures that attributes state, [format("r8")] or [[vk::image_format("r8")]]; else nothing.
+[[nodiscard]] std::string stated_format(const std::vector<std::string>& attributes);
+
 /// One Slang source file, split into tokens once.
 class SourceText {
 public:
@@ -29,6 +32,8 @@ public:
                                           std::string_view keyword) const;
     /// Whether the declaration of the parameter whose name is there has the word in front of the name.
     [[nodiscard]] bool is_marked(std::int64_t line, std::int64_t column, std::string_view word) const;
+    /// The attributes of the parameter whose name is there, as DeclarationText has those of others.
+    [[nodiscard]] std::vector<std::string> attributes_of(std::int64_t line, std::int64_t column) const;
     /// Returns the semantic of the parameter whose name is there, in capitals: "SV_GROUPID"; else nothing.
     [[nodiscard]] std::string semantic_of(std::int64_t line, std::int64_t column) const;
     /// Tells whether the function whose name is there is closed to other modules, in one that keeps to itself
@@ -49,6 +54,9 @@ private:
     };
 
     [[nodiscard]] std::string_view text_of(const Token& token) const;
+    /// The first token of the declaration whose name the token is: of a parameter, behind the comma or
+    /// bracket.
+    [[nodiscard]] std::size_t first_of_declaration(std::size_t name) const;
     /// The token at a place in the source; how many there are where there is none.
     [[nodiscard]] std::size_t token_at(std::int64_t line, std::int64_t column) const;
     /// Finds the brace that is open around the token; how many tokens there are where none is.

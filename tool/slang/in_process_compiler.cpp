@@ -30,6 +30,8 @@
 #include "slang/spirv.h"
 #include "slang/spirv_validator.h"
 #include "slang/started_slang.h"
+#include "slang/texture_accesses.h"
+#include "slang/texture_arrays.h"
 #include "slang/texture_errors.h"
 #include "slang/types.h"
 #include "slang/workarounds/hidden_loops.h"
@@ -673,6 +675,35 @@ private:
              "or make the elements pointers, float*, or tensors: those may be kept anywhere"}};
     }
 
+    /// What is wrong with how a kernel uses textures; nothing where they are as drivers take them now.
+    static std::optional<Diagnostic> settle_textures(const KernelSource& source, std::string& code) {
+        const auto error = [&](const char* id, const std::string& what, const std::string& cure) {
+            return Diagnostic{
+                Severity::error, id, source.origin, "'" + source.entry_point + "' " + what, {cure}};
+        };
+        switch (settle_texture_accesses(code, source.padded_textures)) {
+            case TextureAccesses::take_derivatives:
+                return error(
+                    "texture-access",
+                    "samples a texture by derivatives, which kernels don't have: SampleBias, "
+                    "CalculateLevelOfDetail, or a sample with a smallest level",
+                    "say the level, SampleLevel(sampler, at, level), or the derivatives, SampleGrad");
+            case TextureAccesses::sample_integers:
+                return error("texture-access", "samples a texture of integers, which no sampler filters",
+                             "read its texels: texture[at], or texture.Load(…)");
+            case TextureAccesses::no_spirv:
+                return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
+            case TextureAccesses::settled: break;
+        }
+        if (settle_texture_arrays(code) == TextureArrays::settled) return std::nullopt;
+        return error(
+            "slang-texture-array",
+            "takes a texture or sampler out of an array by an index that isn't known when it is compiled, "
+            "and keeps it or passes it on, or there are more than 256 ways to pick what it samples",
+            "sample and write it where it is indexed, as in textures[i].Load(at), or unroll the loop by "
+            "[ForceUnroll]");
+    }
+
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
         const CodeForm form{target, false, !source.globals.empty()};
         if (form.sets_globals && globals_ != source.globals) {
@@ -721,6 +752,7 @@ private:
                 !expand_logical_copies(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
+            if (std::optional<Diagnostic> failure = settle_textures(source, kernel.code)) return *failure;
             const BufferArrays arrays = settle_buffer_arrays(kernel.code);
             if (!settle_pointer_variables(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");

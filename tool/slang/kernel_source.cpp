@@ -10,6 +10,7 @@ std::string KernelSource::code_text() const {
     std::string all = text + values;
     for (const Conformance& one : conformances)
         all += "\n" + one.type + ": " + one.interface_name + " = " + std::to_string(one.id);
+    for (const std::string& name : padded_textures) all += "\npadded " + name;
     return all;
 }
 

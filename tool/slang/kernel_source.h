@@ -40,7 +40,9 @@ struct KernelSource {
     /// Empty where it sets none of them; else all that kernels of the spec's modules may set.
     std::vector<GlobalForm> globals = {};
     bool has_buffers = false;  ///< it declares some, whose elements are to lie as in C
-    std::string values = {};   ///< a module that gives link-time declarations their values; may be empty
+    /// The variables that are written textures of three components, which lie in four.
+    std::vector<std::string> padded_textures = {};
+    std::string values = {};  ///< a module that gives link-time declarations their values; may be empty
     std::vector<Conformance> conformances = {};  ///< empty: those that the functions make objects of
 
     /// All of the above that the compiled code depends on.

@@ -32,7 +32,8 @@ bool Type::operator==(const Type& other) const {
     const auto all = [](const Type& type) {
         return std::tie(type.kind, type.scalar, type.rows, type.columns, type.extent, type.element, type.form,
                         type.addressing, type.fields, type.name, type.differentiable, type.inherits,
-                        type.no_diff_array, type.is_writable, type.link_extent, type.is_enum, type.members);
+                        type.no_diff_array, type.is_writable, type.link_extent, type.is_enum, type.members,
+                        type.texture);
     };
     return all(*this) == all(other);
 }

@@ -581,6 +581,7 @@ private:
             Parameter& added = function.parameters.emplace_back();
             added.name = parameter.getName() != nullptr ? parameter.getName() : "";
             added.type = types_.describe(parameter.getType());
+            note_format(subscript != nullptr ? *subscript : declaration, added);
             added.direction = direction_of(parameter);
             added.has_default = added.direction == Direction::in && parameter.hasDefaultValue();
             // Slang adds no_diff to what cannot be differentiated anyway.
@@ -631,6 +632,16 @@ private:
     bool says_no_diff(DeclReflection& function, const std::string& parameter) {
         const Location at = place_of_parameter(function, parameter);
         return !at.file.empty() && source(at.file)->is_marked(at.line, at.column, "no_diff");
+    }
+
+    void note_format(DeclReflection& function, Parameter& parameter) {
+        Type* inner = &parameter.type;
+        while (inner->kind == TypeKind::array && !inner->element.empty()) inner = &inner->element.front();
+        // One that names generic parameters may be a texture.
+        if (inner->kind != TypeKind::texture && inner->kind != TypeKind::other) return;
+        const Location at = place_of_parameter(function, parameter.name);
+        if (!at.file.empty())
+            inner->texture.format = stated_format(source(at.file)->attributes_of(at.line, at.column));
     }
 
     // A parameter with a semantic that a GPU fills.

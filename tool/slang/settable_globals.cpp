@@ -77,7 +77,13 @@ private:
             type = type->getElementType();
         }
         if (!types_) types_.emplace(*module_->module->getLayout(), session_->sizes());
-        found_.push_back({(scope.empty() ? "" : scope + ".") + declaration.getName(), types_->describe(type),
+        Type described = types_->describe(type);
+        Type* inner = &described;
+        while (inner->kind == TypeKind::array && !inner->element.empty()) inner = &inner->element.front();
+        if (inner->kind == TypeKind::texture)
+            inner->texture.format =
+                stated_format(file.text->declaration_at(place.line, place.column).attributes);
+        found_.push_back({(scope.empty() ? "" : scope + ".") + declaration.getName(), std::move(described),
                           place, file.text->declaration_at(place.line, place.column).doc, scope,
                           module_->name, known->id});
     }

@@ -51,17 +51,18 @@ constexpr std::array capability_features = {
     CapabilityFeature{capability_int64_atomics, "int64_atomics"},
     CapabilityFeature{22, "int16"},                  // Int16
     CapabilityFeature{25, "image_gather_extended"},  // ImageGatherExtended
-    CapabilityFeature{34, "image_cube_array"},       // ImageCubeArray
+    CapabilityFeature{34, "cube_arrays"},            // ImageCubeArray
     CapabilityFeature{39, "int8"},                   // Int8
+    CapabilityFeature{42, "min_lod"},                // MinLod
     CapabilityFeature{43, ""},                       // Sampled1D
     CapabilityFeature{44, ""},                       // Image1D
-    CapabilityFeature{45, "image_cube_array"},       // SampledCubeArray
+    CapabilityFeature{45, "cube_arrays"},            // SampledCubeArray
     CapabilityFeature{46, ""},                       // SampledBuffer
     CapabilityFeature{47, ""},                       // ImageBuffer
-    CapabilityFeature{49, "storage_image_extended_formats"},
+    CapabilityFeature{49, "storage_image_formats"},
     CapabilityFeature{50, ""},  // ImageQuery
-    CapabilityFeature{55, "storage_image_read_without_format"},
-    CapabilityFeature{56, "storage_image_write_without_format"},
+    CapabilityFeature{55, "storage_image_read_any"},
+    CapabilityFeature{56, "storage_image_write_any"},
     CapabilityFeature{61, "subgroup_basic"},  // GroupNonUniform
     CapabilityFeature{62, "subgroup_vote"},
     CapabilityFeature{63, "subgroup_arithmetic"},

@@ -10,7 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/kinds/texture.h"
+
 namespace kf::gen {
+
+using manifest::kinds::TextureDimension;
 
 enum class TypeKind : std::uint8_t {
     void_type,
@@ -24,6 +28,8 @@ enum class TypeKind : std::uint8_t {
     tensor,   ///< of kf.slang's family
     buffer,   ///< StructuredBuffer<T>, ByteAddressBuffer, and those that are written
     pointer,  ///< to memory: T*, Ptr<T, …>
+    texture,  ///< Texture2D<T>, RWTexture2D<T>, Sampler2D<T> and their kin
+    sampler,  ///< SamplerState, SamplerComparisonState
     other
 };
 
@@ -52,6 +58,19 @@ std::optional<TensorForm> form_named(std::string_view name);
 /// Whether the type says nothing of the rank, which the kind has then.
 constexpr bool is_view(TensorForm form) { return form == TensorForm::view || form == TensorForm::diff_view; }
 
+/// What a texture's type says beside its element.
+struct TextureForm {
+    TextureDimension dimension = TextureDimension::two;
+    bool is_array = false;
+    bool is_multisampled = false;
+    bool is_combined = false;    ///< with a sampler of its own
+    bool is_comparison = false;  ///< of samplers too: what is sampled is compared
+    bool is_fraction = false;    ///< its elements are unorm or snorm
+    std::string format = {};     ///< that the source states of the variable; empty: none
+
+    bool operator==(const TextureForm&) const = default;
+};
+
 struct Field;
 
 /// A Slang type. `name` is how Slang source spells it ("float3", "Ray", "float[4]").
@@ -61,8 +80,8 @@ struct Type {
     std::int64_t rows = 1;                    ///< of matrices (row-major)
     std::int64_t columns = 1;                 ///< of vectors (its length) and matrices
     std::int64_t extent = 0;                  ///< of arrays; 0 when unsized. Of tensors: the rank, of views 0
-    /// Exactly one of arrays and tensors, and of buffers but those of bytes; of a pointer what it leads to,
-    /// unless that is void or another pointer, or a struct and the pointer is a field.
+    /// Exactly one of arrays, tensors and textures, and of buffers but those of bytes; of a pointer what it
+    /// leads to, unless that is void or another pointer, or a struct and the pointer is a field.
     std::vector<Type> element;
     std::vector<Field> fields;  ///< of structs, in order
     std::string name;
@@ -70,7 +89,7 @@ struct Type {
     TensorForm form = TensorForm::read;  ///< of tensors
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
     bool no_diff_array = false;  ///< of structs: `no_diff float x[2];` in it, which Slang can't lay out
-    bool is_writable = false;    ///< of pointers and buffers: functions may write there
+    bool is_writable = false;    ///< of pointers, buffers and textures: functions may write there
     /// Where linking decides its size: of arrays their extent as declared, "N"; else the type's name.
     std::string link_extent = {};
     bool is_enum = false;  ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
@@ -78,6 +97,7 @@ struct Type {
     std::vector<std::pair<std::string, std::int64_t>> members = {};
     /// The arguments behind the element of a tensor that is sampled: "TextureAddress.repeat, …".
     std::string addressing = {};
+    TextureForm texture = {};  ///< of textures and samplers
 
     bool operator==(const Type&) const;
 };

@@ -1,6 +1,8 @@
 // Maps Slang's type kinds and scalar types to ours.
 #include "slang/types.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -105,6 +107,29 @@ std::string with_bools(slang::TypeReflection& type, const std::string& name) {
     return changed ? name.substr(0, open + 1) + list + ">" : name;
 }
 
+/// Slang writes `Texture2D<vector<float,4>>` of a `Texture2D<float4>`.
+std::string with_short_vectors(std::string name) {
+    constexpr std::string_view opening = "vector<";
+    for (std::size_t at = name.find(opening); at != std::string::npos; at = name.find(opening, at)) {
+        const std::size_t comma = name.find(',', at);
+        const std::size_t end = name.find('>', at);
+        if (comma == std::string::npos || end != comma + 2) break;
+        name = name.substr(0, at) + name.substr(at + opening.size(), comma - at - opening.size()) +
+               name[comma + 1] + name.substr(end + 1);
+    }
+    return name;
+}
+
+/// As Slang's [format] names it; empty where the source states none.
+std::string format_name(SlangImageFormat format) {
+    constexpr std::array names = {
+#define SLANG_FORMAT(NAME, DESC) #NAME,
+#include <slang-image-format-defs.h>
+#undef SLANG_FORMAT
+    };
+    return format == SLANG_IMAGE_FORMAT_unknown || format >= names.size() ? "" : names.at(format);
+}
+
 }  // namespace
 
 Type named_only(const std::string& name) {
@@ -207,6 +232,52 @@ std::optional<Type> TypeDescriber::describe_buffer(slang::TypeReflection& type) 
     return described;
 }
 
+// Those that are read, or both read and written, by what a texel is made of.
+std::optional<Type> TypeDescriber::describe_texture(slang::TypeReflection& type) const {
+    const SlangResourceShape shape = type.getResourceShape();
+    const auto base = static_cast<SlangResourceShape>(shape & SLANG_RESOURCE_BASE_SHAPE_MASK);
+    const SlangResourceAccess access = type.getResourceAccess();
+    const auto has = [&](SlangResourceShape flag) { return (shape & flag) != 0; };
+    const bool known = access == SLANG_RESOURCE_ACCESS_READ || access == SLANG_RESOURCE_ACCESS_READ_WRITE;
+    if (base < SLANG_TEXTURE_1D || base > SLANG_TEXTURE_CUBE || !known || has(SLANG_TEXTURE_FEEDBACK_FLAG))
+        return std::nullopt;
+    Type described;
+    described.kind = TypeKind::texture;
+    described.name = with_short_vectors(full_name(type));
+    described.is_writable = access == SLANG_RESOURCE_ACCESS_READ_WRITE;
+    described.element.push_back(describe(type.getResourceResultType(), Found::in_struct));
+    TextureForm& form = described.texture;
+    form.dimension = static_cast<TextureDimension>(base - SLANG_TEXTURE_1D);
+    form.is_array = has(SLANG_TEXTURE_ARRAY_FLAG);
+    form.is_multisampled = has(SLANG_TEXTURE_MULTISAMPLE_FLAG);
+    form.is_combined = has(SLANG_TEXTURE_COMBINED_FLAG);
+    form.is_comparison = has(SLANG_TEXTURE_SHADOW_FLAG);
+    form.is_fraction = described.name.find("<unorm ") != std::string::npos ||
+                       described.name.find("<snorm ") != std::string::npos;
+    return described;
+}
+
+// Of a field only its place in a layout has what format it is.
+void TypeDescriber::add_formats(slang::TypeReflection& type, std::vector<Field>& fields) const {
+    const auto is_texture = [](const Field& field) {
+        const Type* inner = &field.type;
+        while (inner->kind == TypeKind::array && !inner->element.empty()) inner = &inner->element.front();
+        return inner->kind == TypeKind::texture;
+    };
+    if (std::none_of(fields.begin(), fields.end(), is_texture)) return;
+    slang::TypeLayoutReflection* layout = program_->getTypeLayout(&type);
+    for (unsigned index = 0; layout != nullptr && index < layout->getFieldCount(); ++index) {
+        slang::VariableLayoutReflection* placed = layout->getFieldByIndex(index);
+        const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field& one) {
+            return placed->getName() != nullptr && one.name == placed->getName();
+        });
+        if (field == fields.end() || !is_texture(*field)) continue;
+        Type* inner = &field->type;
+        while (inner->kind == TypeKind::array) inner = &inner->element.front();
+        inner->texture.format = format_name(placed->getImageFormat());
+    }
+}
+
 // Reflection has what a pointer leads to in its layout alone, and what access it allows in its name alone.
 Type TypeDescriber::describe_pointer(slang::TypeReflection& type, Found found) const {
     Type described;
@@ -306,6 +377,7 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
                 added.type = describe(field.getType(), Found::in_struct);
                 added.no_diff = field.findModifier(slang::Modifier::NoDiff) != nullptr;
             }
+            add_formats(type, described.fields);
             described.no_diff_array = has_no_diff_array(type, described.fields);
             described.inherits = !described.no_diff_array && has_base(type);
             return described;
@@ -329,9 +401,14 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
         case Kind::Interface: described.kind = TypeKind::interface; break;
         case Kind::Resource:
             if (std::optional<Type> buffer = describe_buffer(type)) return *buffer;
+            if (std::optional<Type> texture = describe_texture(type)) return *texture;
             described.kind = TypeKind::resource;
             break;
         case Kind::SamplerState:
+            described.kind = TypeKind::sampler;
+            described.name = full_name(type);
+            described.texture.is_comparison = described.name == "SamplerComparisonState";
+            return described;
         case Kind::ConstantBuffer:
         case Kind::TextureBuffer:
         case Kind::ShaderStorageBuffer:

@@ -27,6 +27,8 @@ private:
     [[nodiscard]] Type describe(slang::TypeReflection* type, Found found) const;
     [[nodiscard]] Type describe_whole(slang::TypeReflection& type, Found found) const;
     [[nodiscard]] std::optional<Type> describe_buffer(slang::TypeReflection& type) const;
+    [[nodiscard]] std::optional<Type> describe_texture(slang::TypeReflection& type) const;
+    void add_formats(slang::TypeReflection& type, std::vector<Field>& fields) const;
     [[nodiscard]] Type describe_pointer(slang::TypeReflection& type, Found found) const;
     [[nodiscard]] Type describe_pattern(slang::TypeReflection& type) const;
     [[nodiscard]] bool has_base(slang::TypeReflection& type) const;

@@ -20,14 +20,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Conformance, interface_name, type, id)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalForm, id, is_property)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, globals, has_buffers,
-                                   values, conformances)
+                                   padded_textures, values, conformances)
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextureForm, dimension, is_array, is_multisampled, is_combined,
+                                   is_comparison, is_fraction, format)
 
 static void to_json(Json& json, const Field& field);
 static void from_json(const Json& json, Field& field);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, element, form, fields, name,
                                    differentiable, inherits, no_diff_array, is_writable, link_extent, is_enum,
-                                   members, addressing)
+                                   members, addressing, texture)
 
 static void to_json(Json& json, const Field& field) {
     json = Json::array({field.name, field.type, field.no_diff});

@@ -23,7 +23,11 @@ struct KindRow {
 };
 
 constexpr KindRow texture(std::string_view name, const TextureShape& shape) {
-    return {.name = name, .kind = Kind::texture, .options = {.map = true, .format = true}, .texture = shape};
+    return {.name = name,
+            .kind = Kind::texture,
+            .options = {.map = true, .format = true},
+            .is_supported = true,
+            .texture = shape};
 }
 
 constexpr KindRow buffer(std::string_view name, Kind kind) {
@@ -78,7 +82,7 @@ constexpr std::array kind_table{
     texture("rwtexture3d", {three, true, false}),
     texture("rwtexturecube", {cube, true, false}),
     texture("rwtexturecube_array", {cube, true, true}),
-    KindRow{.name = "sampler", .kind = Kind::sampler, .options = {}},
+    KindRow{.name = "sampler", .kind = Kind::sampler, .options = {}, .is_supported = true},
     KindRow{.name = "pointer", .kind = Kind::pointer, .options = {}, .is_supported = true},
     KindRow{.name = "acceleration_structure", .kind = Kind::acceleration_structure, .options = {}},
     generator(GeneratorKind::call_id),

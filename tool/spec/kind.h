@@ -13,6 +13,7 @@
 namespace kf::gen {
 
 using detail::GeneratorKind;
+using manifest::kinds::TextureDimension;
 
 /// The highest rank of tensors and calls: what the runtime's shapes hold.
 inline constexpr std::int64_t max_rank = 8;
@@ -33,8 +34,6 @@ enum class Kind : std::uint8_t {
     fields,
     automatic  ///< of what is written: the call's rank decides
 };
-
-enum class TextureDimension : std::uint8_t { one, two, three, cube };
 
 struct TextureShape {
     TextureDimension dimension = TextureDimension::two;

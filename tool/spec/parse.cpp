@@ -7,6 +7,7 @@
 #include "spec/json.h"
 #include "spec/names.h"
 #include "spec/schema.h"
+#include "spec/texture_formats.h"
 
 namespace kf::gen {
 namespace {
@@ -48,6 +49,7 @@ public:
         }
         for (const JsonMember& member : members(root, "globals")) {
             spec.globals.push_back({member.key, text(member.value, "format"), member.location});
+            read_format(*member.value.find("format"));
         }
         for (const JsonNode& node : items(root, "graphs")) {
             spec.graphs.push_back({text(node, "name"), {}, node.location});
@@ -198,6 +200,7 @@ private:
             } else if (member.key == "format") {
                 fits = allowed.format;
                 kind.format = value.text;
+                if (fits) read_format(value);
             } else if (member.key == "value") {
                 fits = allowed.value;
                 kind.value.emplace();
@@ -211,6 +214,11 @@ private:
                       "the kind '" + kind.spelling + "' has no option '" + member.key + "'");
             }
         }
+    }
+
+    void read_format(const JsonNode& node) {
+        if (std::optional<Diagnostic> failure = check_format(node.text, node.location))
+            errors_.push_back(std::move(*failure));
     }
 
     void check_value(const KindSpec& kind) {

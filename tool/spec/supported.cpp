@@ -10,7 +10,6 @@ class Checker {
 public:
     Diagnostics run(const Spec& spec) {
         each(spec.structs, "host structs");
-        each(spec.globals, "global textures");
         each(spec.graphs, "graphs");
         each(spec.pipelines, "pipelines");
         for (const CallSpec& call : spec.calls) {

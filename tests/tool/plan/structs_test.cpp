@@ -34,7 +34,8 @@ std::vector<Function> functions(Direction direction = Direction::in) {
     make.result = scene();
     Function flag = function_of("float", "flag", {{"float", "light"}});
     Type texture;
-    texture.kind = TypeKind::resource;
+    texture.kind = TypeKind::texture;
+    texture.element = {type_named("float")};
     texture.name = "Texture2D<float>";
     flag.parameters[0].type = struct_of("Holder", {{"handle", texture}});
     Type derived = struct_of("Derived", {{"depth", type_named("float")}});
@@ -242,7 +243,7 @@ TEST(Structs, WithTexturesSayWhatDoesInstead) {
     const auto plan = plan_of(R"({"function": "flag", "args": {"light": "value"}})", functions());
     ASSERT_FALSE(plan);
     ASSERT_FALSE(plan.errors().front().notes.empty());
-    EXPECT_THAT(plan.errors().front().notes.front(), HasSubstr("passes no textures"));
+    EXPECT_THAT(plan.errors().front().notes.front(), HasSubstr("where it has the kind 'texture2d'"));
     const auto mode = plan_of(R"({"function": "mode", "args": {"x": "value"}})", functions());
     ASSERT_FALSE(mode);
     EXPECT_THAT(mode.errors().front().notes.front(), HasSubstr("convert it in Slang"));

@@ -151,10 +151,13 @@ TEST(Inspection, SaysHowBlocksArePassed) {
 TEST(Inspection, NamesResources) {
     manifest::Manifest manifest = sample();
     manifest.kernels[0].resources = {{"sums", manifest::ResourceKind::buffer, true, 4},
-                                     {"albedo", manifest::ResourceKind::texture}};
+                                     {"albedo", manifest::ResourceKind::texture},
+                                     {"image", manifest::ResourceKind::writable_texture, true}};
+    manifest.kernels[0].resources.back().format = "rgba8";
     EXPECT_THAT(inspection(manifest), HasSubstr("vulkan block 40 bytes\n"
                                                 "  takes a written buffer 'sums'\n"
                                                 "  takes a texture 'albedo'\n"
+                                                "  takes a writable texture 'image', rgba8\n"
                                                 "  spirv "));
 }
 

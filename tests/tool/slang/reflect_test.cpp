@@ -88,8 +88,8 @@ TEST(Reflect, OtherTypes) {
     EXPECT_EQ(type(3).kind, TypeKind::array);
     EXPECT_EQ(type(3).extent, 0);
     EXPECT_EQ(type(4).kind, TypeKind::pointer);
-    EXPECT_EQ(type(5).kind, TypeKind::resource);
-    EXPECT_EQ(type(6).kind, TypeKind::resource);
+    EXPECT_EQ(type(5).kind, TypeKind::texture);
+    EXPECT_EQ(type(6).kind, TypeKind::sampler);
     EXPECT_EQ(type(7).kind, TypeKind::buffer);
     EXPECT_EQ(type(8).kind, TypeKind::interface);
     EXPECT_EQ(type(9).kind, TypeKind::scalar);

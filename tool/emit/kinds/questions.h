@@ -23,6 +23,7 @@ enum class Supply : std::uint8_t {
     view,    ///< the function is handed a view of memory
     made,    ///< the kernel makes a value of its own
     bound,   ///< the function is handed a resource that is bound beside the block
+    texel,   ///< each call has a texel of a resource that is bound beside the block
 };
 [[nodiscard]] Supply supply_of(const manifest::Argument& argument);
 
@@ -41,7 +42,7 @@ struct MadeValue {
     std::string first;  ///< what the state, a uint, is before the first scalar
     std::string next;   ///< the next scalar, which changes the state
 };
-/// What a kernel makes; nothing for what it reads.
+/// What a kernel makes, or has of a resource; nothing for what it reads from memory.
 [[nodiscard]] std::optional<MadeValue> made_value(const MadeUse& use);
 
 /// Whether what a kernel makes depends on the call's number: it isn't one value for all calls.

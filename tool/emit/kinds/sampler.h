@@ -12,8 +12,12 @@ std::optional<MadeValue> made_value(const Sampler& sampler, const MadeUse& use);
 inline bool counts_calls(const Sampler&) { return false; }
 inline bool moves_along_calls(const Sampler&, const manifest::Argument&) { return false; }
 inline bool is_found_without_strides(const Sampler&, const manifest::Argument&) { return true; }
-std::string cpp_passed_type(const Sampler& sampler, const PlannedArgument& item, const CppStructs& structs);
-PythonTypes python_types(const Sampler& sampler, const PlannedArgument& item, bool takes_gradient);
-std::string described(const Sampler& sampler, const PlannedArgument& item);
+inline std::string cpp_passed_type(const Sampler&, const PlannedArgument&, const CppStructs&) {
+    return "kf::Sampler";
+}
+inline PythonTypes python_types(const Sampler&, const PlannedArgument&, bool) { return python_sampler; }
+inline std::string described(const Sampler& sampler, const PlannedArgument&) {
+    return sampler.is_comparison ? "in, comparison sampler" : "in, sampler";
+}
 
 }  // namespace kf::gen::kinds

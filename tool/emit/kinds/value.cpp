@@ -18,7 +18,7 @@ PythonTypes value_types(const manifest::Element& element, bool takes_gradient, b
         if (element.scalar != ScalarType::boolean) types |= python_int;
         if (is_floating(element.scalar)) types |= python_float;
     }
-    return static_cast<PythonTypes>(types | (takes_gradient ? python_differentiable : 0));
+    return static_cast<PythonTypes>(types | (takes_gradient ? python_differentiable : PythonTypes(0)));
 }
 
 }  // namespace kf::gen
@@ -28,7 +28,7 @@ namespace kf::gen::kinds {
 PythonTypes python_types(const Value&, const PlannedArgument& item, bool takes_gradient) {
     if (holds_structs(item.type)) {
         const int object = item.type.kind == TypeKind::array ? python_sequence : python_struct;
-        return static_cast<PythonTypes>(object | (takes_gradient ? python_differentiable : 0));
+        return static_cast<PythonTypes>(object | (takes_gradient ? python_differentiable : PythonTypes(0)));
     }
     const bool vector = item.type.kind == TypeKind::vector && item.host.call_rank == 0;
     return value_types(item.host.element, takes_gradient, vector);

@@ -28,6 +28,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const KindTarget& target)
         case Kind::rwbuffer:
         case Kind::byteaddress:
         case Kind::rwbyteaddress: return kinds::feed_buffer(kind, target);
+        case Kind::texture: return kinds::feed_texture(kind, target);
+        case Kind::sampler: return kinds::feed_sampler(kind, target);
         case Kind::value:
         case Kind::tensor: break;
         default:
@@ -37,6 +39,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const KindTarget& target)
                               {"kinds that are: value, tensor[rank], tensor<T>[rank], and generators"});
     }
     if (target.type.kind == TypeKind::buffer) return kinds::feed_buffer(kind, target);
+    if (target.type.kind == TypeKind::texture) return kinds::feed_texture(kind, target);
+    if (target.type.kind == TypeKind::sampler) return kinds::feed_sampler(kind, target);
     if (auto failure = check_tensor_parameter(kind, target)) return *failure;
     if (kind.kind == Kind::value) return kinds::feed_value(kind, target);
     return target.type.kind == TypeKind::tensor ? kinds::feed_whole_tensor(kind, target)

@@ -107,7 +107,8 @@ TEST(Buffers, AreRefusedByName) {
              {"StructuredBuffer<unorm float4, DefaultDataLayout>", "without a format"},
              {"Buffer<float>", "a module declares a type of this name"},
              {"ConstantBuffer<S, DefaultDataLayout>", "without a macro or typedef"},
-             {"Texture2D<float4>", "passes no textures, samplers or other resources than"}}) {
+             {"RasterizerOrderedTexture2D<float4>", "make it a Texture2D"},
+             {"RaytracingAccelerationStructure", "passes no other resources than textures"}}) {
         Type other;
         other.kind = TypeKind::resource;
         other.name = name;

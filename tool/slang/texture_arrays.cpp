@@ -1,0 +1,499 @@
+// Makes a variable of each element, and writes a switch where one is picked.
+#include "slang/texture_arrays.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "slang/spirv_words.h"
+
+namespace kf::gen {
+
+namespace {
+
+constexpr std::uint32_t op_type_int = 21;
+constexpr std::uint32_t op_type_image = 25;
+constexpr std::uint32_t op_type_sampler = 26;
+constexpr std::uint32_t op_type_sampled_image = 27;
+constexpr std::uint32_t op_image_texel_pointer = 60;
+constexpr std::uint32_t op_sampled_image = 86;
+constexpr std::uint32_t op_image_first = 87;
+constexpr std::uint32_t op_image_last = 107;
+constexpr std::uint32_t op_image_write = 99;
+constexpr std::uint32_t op_image = 100;
+constexpr std::uint32_t op_iadd = 128;
+constexpr std::uint32_t op_imul = 132;
+constexpr std::uint32_t op_atomic_store = 228;
+constexpr std::uint32_t op_loop_merge = 246;
+constexpr std::uint32_t op_selection_merge = 247;
+constexpr std::uint32_t op_branch = 249;
+constexpr std::uint32_t op_switch = 251;
+constexpr std::uint32_t storage_uniform_constant = 0;
+constexpr std::uint32_t decoration_binding = 33;
+/// The most cases of one switch.
+constexpr std::size_t most_cases = 256;
+
+std::uint32_t opcode_of(const Words& instruction) { return instruction.front() & 0xFFFFU; }
+
+bool leads_into(std::uint32_t opcode) {
+    return opcode == op_access_chain || opcode == op_in_bounds_access_chain;
+}
+
+bool is_atomic(std::uint32_t opcode) { return opcode >= op_atomic_first && opcode <= op_atomic_last; }
+
+/// Which operands of an instruction may be an image, a sampler, both in one, or a texel's place.
+std::vector<std::size_t> image_operands(std::uint32_t opcode) {
+    if (opcode == op_sampled_image) return {3, 4};
+    if (opcode == op_image_write || opcode == op_atomic_store) return {1};
+    const bool reads = opcode >= op_image_first && opcode <= op_image_last;
+    return reads || is_atomic(opcode) || opcode == op_image_texel_pointer || opcode == op_copy_object
+               ? std::vector<std::size_t>{3}
+               : std::vector<std::size_t>();
+}
+
+/// Whether it makes a part of what another instruction then uses, so that it goes into that one's switch.
+bool is_part(std::uint32_t opcode) {
+    return opcode == op_load || opcode == op_sampled_image || opcode == op_image ||
+           opcode == op_image_texel_pointer || opcode == op_copy_object;
+}
+
+struct ResourceArray {
+    std::uint32_t element = 0;         ///< the type
+    std::uint32_t pointer = 0;         ///< the type of an element's variable; 0: there is none yet
+    std::vector<std::size_t> lengths;  ///< the outermost first
+    Words elements;                    ///< variables
+
+    [[nodiscard]] std::size_t count() const {
+        std::size_t all = 1;
+        for (const std::size_t length : lengths) all *= length;
+        return all;
+    }
+};
+
+/// An element that isn't known until the kernel runs.
+struct Pick {
+    std::uint32_t variable = 0;
+    Words indices;  ///< ids, one for each of the array's lengths
+
+    bool operator==(const Pick&) const = default;
+};
+
+class ArrayModule {
+public:
+    explicit ArrayModule(const std::string& code)
+        : header_(code.substr(0, spirv::header_words * sizeof(std::uint32_t))) {
+        is_whole_ = each_instruction(code, [&](std::uint32_t, std::size_t index, std::size_t count) {
+            Words words = words_at(code, index, count);
+            note(words);
+            instructions_.push_back(std::move(words));
+        });
+        if (is_whole_) bound_ = word_at(code, bound_word);
+    }
+
+    [[nodiscard]] bool is_whole() const { return is_whole_; }
+    [[nodiscard]] bool has_arrays() const { return !arrays_.empty(); }
+
+    /// Writes the module without arrays; false where it can't.
+    bool settle() {
+        for (auto& [variable, array] : arrays_) {
+            for (std::size_t i = 0; i < array.count(); ++i) array.elements.push_back(bound_++);
+            if (array.pointer != 0) continue;
+            array.pointer = bound_++;
+            new_pointers_.insert(variable);
+        }
+        for (const Words& words : instructions_) note_use(words);
+        for (std::size_t at = 0; at < instructions_.size();) {
+            if (opcode_of(instructions_[at]) == op_label) {
+                at = write_block(at);
+            } else {
+                write_declaration(instructions_[at++]);
+            }
+        }
+        for (Words& words : written_) {
+            if (opcode_of(words) != op_phi) continue;
+            for (std::size_t i = 4; i < words.size(); i += 2) {
+                if (const auto end = ends_.find(words[i]); end != ends_.end()) words[i] = end->second;
+            }
+        }
+        return is_closed_;
+    }
+
+    [[nodiscard]] std::string code() const {
+        std::string text = header_;
+        std::memcpy(text.data() + bound_word * sizeof bound_, &bound_, sizeof bound_);
+        const auto append = [&](const Words& words) {
+            text.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
+        };
+        bool in_functions = false;
+        for (const Words& words : written_) {
+            if (!in_functions && opcode_of(words) == op_function) {
+                in_functions = true;
+                for (const Words& constant : constants_) append(constant);
+            }
+            append(words);
+        }
+        return text;
+    }
+
+private:
+    void note(const Words& words) {
+        const std::uint32_t opcode = opcode_of(words);
+        const auto operand = [&](std::size_t i) { return i < words.size() ? words[i] : 0; };
+        switch (opcode) {
+            case op_type_int:
+                if (words[2] == 32) integers_.insert(words[1]);
+                return;
+            case op_type_image:
+            case op_type_sampler:
+            case op_type_sampled_image: resources_.insert(words[1]); return;
+            case op_type_array:
+                lengths_[words[1]] = {operand(2),
+                                      constants_of_.contains(operand(3)) ? constants_of_.at(operand(3)) : 0};
+                return;
+            case op_type_pointer: pointers_[words[1]] = {operand(2), operand(3)}; return;
+            case op_constant:
+                if (integers_.contains(operand(1))) constants_of_[operand(2)] = operand(3);
+                break;
+            case op_variable: note_variable(words); return;
+            default: break;
+        }
+        if (words.size() >= 3 && opcode >= op_constant_true && integers_.contains(words[1]))
+            types_[words[2]] = words[1];
+    }
+
+    void note_variable(const Words& words) {
+        if (words[3] != storage_uniform_constant) return;
+        ResourceArray array;
+        std::uint32_t type = pointers_.at(words[1]).second;
+        for (auto length = lengths_.find(type); length != lengths_.end(); length = lengths_.find(type)) {
+            array.lengths.push_back(length->second.second);
+            type = length->second.first;
+        }
+        if (array.lengths.empty() || !resources_.contains(type)) return;
+        array.element = type;
+        for (const auto& [id, pointer] : pointers_)
+            if (pointer == std::pair{storage_uniform_constant, type}) array.pointer = id;
+        arrays_.emplace(words[2], std::move(array));
+    }
+
+    void put(std::uint32_t opcode, const Words& operands) {
+        written_.push_back(instruction_of(opcode, operands));
+    }
+
+    /// Outside of blocks: names, decorations and the variables themselves.
+    void write_declaration(const Words& words) {
+        const std::uint32_t opcode = opcode_of(words);
+        if (opcode == op_entry_point) return write_entry_point(words);
+        const bool is_said = opcode == op_name || opcode == op_decorate;
+        if (is_said && (chains_.contains(words[1]) || parts_.contains(words[1]))) return;
+        const auto array =
+            words.size() > 2 ? arrays_.find(words[opcode == op_variable ? 2 : 1]) : arrays_.end();
+        if (array == arrays_.end() || (!is_said && opcode != op_variable)) {
+            written_.push_back(words);
+            return;
+        }
+        const ResourceArray& split = array->second;
+        if (opcode == op_variable && new_pointers_.contains(array->first))
+            put(op_type_pointer, {split.pointer, storage_uniform_constant, split.element});
+        for (std::size_t i = 0; i < split.elements.size(); ++i) {
+            Words one = words;
+            if (opcode == op_variable) {
+                one[1] = split.pointer;
+                one[2] = split.elements[i];
+            } else {
+                one[1] = split.elements[i];
+                if (opcode == op_decorate && words.size() > 3 && words[2] == decoration_binding)
+                    one[3] += static_cast<std::uint32_t>(i);
+            }
+            written_.push_back(std::move(one));
+        }
+    }
+
+    /// It lists the variables, behind its name.
+    void write_entry_point(const Words& words) {
+        Words listed;
+        std::size_t name = 3;
+        const auto ends = [](std::uint32_t word) {
+            for (int byte = 0; byte < 4; ++byte)
+                if ((word >> (8 * byte) & 0xFFU) == 0) return true;
+            return false;
+        };
+        while (name < words.size() && !ends(words[name])) ++name;
+        for (std::size_t i = 1; i < words.size(); ++i) {
+            const auto array = i > name ? arrays_.find(words[i]) : arrays_.end();
+            if (array == arrays_.end()) {
+                listed.push_back(words[i]);
+            } else {
+                listed.insert(listed.end(), array->second.elements.begin(), array->second.elements.end());
+            }
+        }
+        put(op_entry_point, listed);
+    }
+
+    // ---- Blocks ----
+
+    /// Writes a block, which becomes several where it has switches; returns where the next one begins.
+    std::size_t write_block(std::size_t at) {
+        std::size_t end = at + 1;
+        while (end < instructions_.size() && opcode_of(instructions_[end]) != op_label &&
+               opcode_of(instructions_[end]) != op_function_end)
+            ++end;
+        const auto first = instructions_.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto last = instructions_.begin() + static_cast<std::ptrdiff_t>(end);
+        const std::uint32_t label = (*first)[1];
+        const auto merge =
+            std::find_if(first, last, [](const Words& words) { return opcode_of(words) == op_loop_merge; });
+        const bool has_switch = std::any_of(first, last, [&](const Words& words) { return is_use(words); });
+        block_ = label;
+        for (auto it = first; it != last; ++it) {
+            const std::uint32_t opcode = opcode_of(*it);
+            if (has_switch && it == merge) continue;
+            write_instruction(*it);
+            // A loop goes back to the block that says where it ends.
+            const bool is_start = opcode == op_label || opcode == op_phi;
+            const bool is_last_start = is_start && it + 1 != last && opcode_of(*(it + 1)) != op_phi;
+            if (!has_switch || merge == last || !is_last_start) continue;
+            written_.push_back(*merge);
+            block_ = bound_++;
+            put(op_branch, {block_});
+            put(op_label, {block_});
+        }
+        if (block_ != label) ends_[label] = block_;
+        return end;
+    }
+
+    /// Notes what an instruction makes of an array.
+    void note_use(const Words& words) {
+        const std::uint32_t opcode = opcode_of(words);
+        if (words.size() < 4) return;
+        if (leads_into(opcode)) {
+            const auto array = arrays_.find(words[3]);
+            if (array != arrays_.end()) note_chain(words, array->second);
+        } else if (is_part(opcode) && (chains_.contains(words[3]) || takes_part(words))) {
+            parts_[words[2]] = words;
+        }
+    }
+
+    [[nodiscard]] bool takes_part(const Words& words) const {
+        const std::vector<std::size_t> operands = image_operands(opcode_of(words));
+        return std::any_of(operands.begin(), operands.end(), [&](std::size_t operand) {
+            return operand < words.size() && parts_.contains(words[operand]);
+        });
+    }
+
+    /// Whether it uses an element, and makes no part of another use.
+    [[nodiscard]] bool is_use(const Words& words) const {
+        return takes_part(words) && !is_part(opcode_of(words));
+    }
+
+    /// An element's place: known, or picked by indices.
+    void note_chain(const Words& words, const ResourceArray& array) {
+        Pick pick{words[3], {words.begin() + 4, words.end()}};
+        if (pick.indices.size() != array.lengths.size()) {
+            is_closed_ = false;
+            return;
+        }
+        chains_[words[2]] = std::move(pick);
+    }
+
+    void write_instruction(const Words& words) {
+        const std::uint32_t opcode = opcode_of(words);
+        const bool has_result = words.size() > 2;
+        if (has_result && ((leads_into(opcode) && chains_.contains(words[2])) ||
+                           (is_part(opcode) && parts_.contains(words[2]))))
+            return;
+        if (is_use(words)) return write_use(words);
+        if (opcode != op_store && has_result) {
+            for (std::size_t i = 3; i < words.size(); ++i) {
+                // Literals may look like ids, in instructions that have nothing to do with arrays.
+                const bool may_hold = opcode == op_function_call || opcode == op_load || opcode == op_phi ||
+                                      opcode == op_select || opcode == op_composite_construct;
+                if (may_hold &&
+                    (arrays_.contains(words[i]) || chains_.contains(words[i]) || parts_.contains(words[i])))
+                    is_closed_ = false;
+            }
+        }
+        written_.push_back(words);
+    }
+
+    /// What an operand needs to be known, in order.
+    void find_picks(std::uint32_t id, std::vector<Pick>& picks) const {
+        const auto part = parts_.find(id);
+        const auto chain = chains_.find(id);
+        if (chain != chains_.end()) {
+            if (!offset_of(chain->second) &&
+                std::find(picks.begin(), picks.end(), chain->second) == picks.end())
+                picks.push_back(chain->second);
+        } else if (part != parts_.end()) {
+            for (std::size_t i = 3; i < part->second.size(); ++i) find_picks(part->second[i], picks);
+        }
+    }
+
+    /// The element where all indices are known.
+    [[nodiscard]] std::optional<std::size_t> offset_of(const Pick& pick) const {
+        const ResourceArray& array = arrays_.at(pick.variable);
+        std::size_t offset = 0;
+        for (std::size_t i = 0; i < pick.indices.size(); ++i) {
+            const auto index = constants_of_.find(pick.indices[i]);
+            if (index == constants_of_.end()) return std::nullopt;
+            offset = offset * array.lengths[i] + index->second;
+        }
+        return std::min(offset, array.count() - 1);
+    }
+
+    /// Writes an instruction with what leads to its texture, once for each element that it may be.
+    void write_use(const Words& words) {
+        const std::uint32_t opcode = opcode_of(words);
+        std::vector<Pick> picks;
+        for (const std::size_t operand : image_operands(opcode)) find_picks(words[operand], picks);
+        std::size_t cases = 1;
+        for (const Pick& pick : picks) cases *= arrays_.at(pick.variable).count();
+        if (cases > most_cases) is_closed_ = false;
+        if (!is_closed_) return;
+        if (picks.empty()) {
+            write_case(words, picks, 0, 0);
+            return;
+        }
+        const bool has_result = image_operands(opcode).front() == 3;
+        const std::uint32_t index = linear_index(picks);
+        if (index == 0) return;
+        const std::uint32_t merge = bound_++;
+        Words labels;
+        for (std::size_t i = 0; i < cases; ++i) labels.push_back(bound_++);
+        Words targets{index, labels.back()};
+        for (std::size_t i = 0; i + 1 < cases; ++i) {
+            targets.push_back(static_cast<std::uint32_t>(i));
+            targets.push_back(labels[i]);
+        }
+        put(op_selection_merge, {merge, 0});
+        put(op_switch, targets);
+        Words results;
+        for (std::size_t i = 0; i < cases; ++i) {
+            put(op_label, {labels[i]});
+            const std::uint32_t result = has_result ? bound_++ : 0;
+            write_case(words, picks, i, result);
+            if (has_result) results.insert(results.end(), {result, labels[i]});
+            put(op_branch, {merge});
+        }
+        put(op_label, {merge});
+        if (has_result) {
+            results.insert(results.begin(), {words[1], words[2]});
+            put(op_phi, results);
+        }
+        block_ = merge;
+    }
+
+    /// `result`: the id of what it makes; 0: its own.
+    void write_case(const Words& words, const std::vector<Pick>& picks, std::size_t number,
+                    std::uint32_t result) {
+        std::map<std::uint32_t, std::uint32_t> made;
+        Words use = words;
+        for (const std::size_t operand : image_operands(opcode_of(words)))
+            use[operand] = write_part(words[operand], picks, number, made);
+        if (result != 0) use[2] = result;
+        written_.push_back(std::move(use));
+    }
+
+    /// Writes what leads to a value in one case, and returns the value there.
+    std::uint32_t write_part(std::uint32_t id, const std::vector<Pick>& picks, std::size_t number,
+                             std::map<std::uint32_t, std::uint32_t>& made) {
+        if (const auto chain = chains_.find(id); chain != chains_.end()) {
+            const Words& elements = arrays_.at(chain->second.variable).elements;
+            const std::optional<std::size_t> known = offset_of(chain->second);
+            return elements[known ? *known : picked(chain->second, picks, number)];
+        }
+        const auto part = parts_.find(id);
+        if (part == parts_.end()) return id;
+        if (const auto known = made.find(id); known != made.end()) return known->second;
+        Words copy = part->second;
+        const std::uint32_t opcode = opcode_of(copy);
+        const std::size_t end = opcode == op_sampled_image ? 5 : 4;
+        for (std::size_t i = 3; i < std::min(end, copy.size()); ++i)
+            copy[i] = write_part(copy[i], picks, number, made);
+        copy[2] = made[id] = bound_++;
+        written_.push_back(std::move(copy));
+        return made[id];
+    }
+
+    /// Which element of its array a pick is in a case; the last pick's varies fastest.
+    [[nodiscard]] std::size_t picked(const Pick& pick, const std::vector<Pick>& picks,
+                                     std::size_t number) const {
+        for (std::size_t i = picks.size(); i-- > 0;) {
+            const std::size_t count = arrays_.at(picks[i].variable).count();
+            if (picks[i] == pick) return number % count;
+            number /= count;
+        }
+        return 0;
+    }
+
+    /// One number for all indices; 0 where they aren't numbers of 32 bits.
+    std::uint32_t linear_index(const std::vector<Pick>& picks) {
+        std::uint32_t sum = 0;
+        std::uint32_t type = 0;
+        for (const Pick& pick : picks) {
+            const ResourceArray& array = arrays_.at(pick.variable);
+            for (std::size_t i = 0; i < pick.indices.size(); ++i) {
+                std::uint32_t index = pick.indices[i];
+                const auto own = types_.find(index);
+                if (own == types_.end()) {
+                    is_closed_ = false;
+                    return 0;
+                }
+                if (sum == 0) {
+                    sum = index;
+                    type = own->second;
+                    continue;
+                }
+                if (own->second != type) {
+                    const std::uint32_t same = bound_++;
+                    put(op_bitcast, {type, same, index});
+                    index = same;
+                }
+                const std::uint32_t length = bound_++;
+                constants_.push_back(instruction_of(
+                    op_constant, {type, length, static_cast<std::uint32_t>(array.lengths[i])}));
+                const std::uint32_t product = bound_++;
+                put(op_imul, {type, product, sum, length});
+                sum = bound_++;
+                put(op_iadd, {type, sum, product, index});
+            }
+        }
+        return sum;
+    }
+
+    std::string header_;
+    bool is_whole_ = false;
+    bool is_closed_ = true;  ///< nothing needs an array as a whole
+    std::uint32_t bound_ = 0;
+    std::vector<Words> instructions_;
+    std::vector<Words> written_;
+    std::vector<Words> constants_;
+    std::set<std::uint32_t> integers_;                                           // types of 32 bits
+    std::set<std::uint32_t> resources_;                                          // types
+    std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> pointers_;  // storage, type
+    std::map<std::uint32_t, std::pair<std::uint32_t, std::size_t>> lengths_;     // of arrays: type, length
+    std::map<std::uint32_t, std::uint32_t> constants_of_;
+    std::map<std::uint32_t, std::uint32_t> types_;  // of values that are such integers
+    std::map<std::uint32_t, ResourceArray> arrays_;
+    std::set<std::uint32_t> new_pointers_;  // arrays whose elements' pointer type is new
+    std::map<std::uint32_t, Pick> chains_;
+    std::map<std::uint32_t, Words> parts_;
+    std::uint32_t block_ = 0;                      // that is being written
+    std::map<std::uint32_t, std::uint32_t> ends_;  // the last of the blocks that one became
+};
+
+}  // namespace
+
+TextureArrays settle_texture_arrays(std::string& code) {
+    ArrayModule module(code);
+    if (!module.is_whole()) return TextureArrays::no_spirv;
+    if (!module.has_arrays()) return TextureArrays::settled;
+    if (!module.settle()) return TextureArrays::unsettled;
+    code = module.code();
+    return TextureArrays::settled;
+}
+
+}  // namespace kf::gen
