@@ -67,7 +67,7 @@ struct Argument {
     bool differentiable = false;    ///< takes part in the backward pass (of outputs: its gradient is read)
     Gradient gradient = Gradient::never;
     std::int64_t tangent_of = -1;  ///< the argument whose tangent it is; that of an input may be absent: 0
-    bool overwrite = false;  ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
+    bool overwrite = false;        ///< what its gradient held doesn't count: calls store to it
     Accumulate accumulate = Accumulate::automatic;
     // The rest is for fields of a struct that the host passes by value or in a tensor.
     std::int64_t offset = 0;  ///< bytes from the struct's start

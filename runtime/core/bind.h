@@ -32,6 +32,7 @@ struct ArgumentView {
     ScalarView data;                          ///< of tensors
     ScalarView grad_in;
     ScalarView grad_out;
+    bool grad_is_new = false;         ///< what `grad_out` holds doesn't count
     const void* generator = nullptr;  ///< the host value of a generator; `data` has its extents and strides
     const AnyTensor* memory =
         nullptr;                  ///< of buffers; of pointers: what `data.address` leads to, where known
@@ -58,6 +59,7 @@ struct BoundArgument {
     CallView grad_in;
     CallView grad_out;
     manifest::GradMode mode = manifest::GradMode::none;
+    bool zeroes_gradient = false;  ///< the caller must, before the kernel adds to it
     std::uint32_t step = 1;
     bool allocate = false;      ///< an output that the caller must make, row-major, ...
     Dims allocate_shape;        ///< ... of this shape in elements

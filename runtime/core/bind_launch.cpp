@@ -163,14 +163,58 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
 
 bool sums(const Binding& binding) {
     return std::any_of(binding.arguments.begin(), binding.arguments.end(), [](const BoundArgument& bound) {
-        return bound.mode == GradMode::everywhere || bound.scratch_count > 0;
+        return place_of(bound.mode) == GradMode::everywhere || bound.scratch_count > 0;
     });
+}
+
+/// Tells whether several of one element's scalars have one gradient.
+bool is_summed_in_element(const Argument& argument, const CallView& gradient) {
+    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
+        if (argument.trailing[k] > 1 && gradient.trailing[gradient.inner.size() + k] == 0) return true;
+    }
+    return false;
+}
+
+/// Returns how a gradient is written whose old elements don't count: stored where each is written once, else
+/// added to, once they are zeros.
+GradMode mode_of_new(const BindRequest& request, const Binding& binding, std::size_t i, bool one_group) {
+    const Argument& argument = request.call.arguments[i];
+    const BoundArgument& bound = binding.arguments[i];
+    const GradMode place = place_of(bound.mode);
+    // Structs are left out: their fields without a gradient are to be zeros.
+    const bool stores = !is_summed_in_element(argument, bound.grad_out) && binding.total > 0 &&
+                        !binding.exact && !binding.adds_twice && argument.pitch == 0 &&
+                        bound.scratch_count == 0 && argument.accumulate != manifest::Accumulate::first;
+    if (stores && place == GradMode::injective) return GradMode::set_injective;
+    if (stores && place == GradMode::everywhere && one_group) return GradMode::set_everywhere;
+    return place;
+}
+
+/// Needs to know how many groups there are.
+void settle_new_gradients(const BindRequest& request, Binding& binding) {
+    if (!runs_backward(request.pass)) return;
+    bool one_group = binding.groups == 1;
+    if (binding.kernel >= 0) {
+        const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
+        one_group = one_group && kernel.variant != manifest::Variant::rows;
+    }
+    for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
+        BoundArgument& bound = binding.arguments[i];
+        const Argument& argument = request.call.arguments[i];
+        if (runs_forward(request.pass) && is_combined(argument)) continue;
+        const bool is_new = argument.overwrite || request.arguments[i].grad_is_new;
+        if (!is_new || !is_tensor(request, i) || !bound.grad_out.present) continue;
+        if (bound.mode != GradMode::none) bound.mode = mode_of_new(request, binding, i, one_group);
+        bound.zeroes_gradient =
+            bound.mode != GradMode::set_injective && bound.mode != GradMode::set_everywhere;
+    }
 }
 
 }  // namespace
 
 void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident) {
     if (request.call.dispatch != manifest::Dispatch::elements) {
+        settle_new_gradients(request, binding);
         return;  // the host has said how many
     }
     const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
@@ -187,6 +231,7 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
         launch.limited(walks ? size_walk(kernel, launch.filling(binding.total, summing), binding.walk)
                              : launch.groups(binding.total, summing));
     binding.grid = {binding.groups, 1, 1};
+    settle_new_gradients(request, binding);
 }
 
 void bind_launch(const BindRequest& request, Binding& binding) {
@@ -194,6 +239,7 @@ void bind_launch(const BindRequest& request, Binding& binding) {
     check_overwrite(request, binding);
     if (binding.total == 0) {
         binding.groups = 0;
+        settle_new_gradients(request, binding);
         return;
     }
     size_launch(request, binding, 0);

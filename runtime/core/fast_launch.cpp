@@ -71,13 +71,14 @@ private:
         }
         const CommandTarget target(device_, recorder);
         if (request_.before != nullptr) target.replay(*request_.before);
-        if (plan_.zeroes) zero(target);
-        if (!is_zero) target.fill(temporary, 0, static_cast<std::uint64_t>(size));
         alignas(8) std::array<std::byte, LaunchPlan::max_block> block;
         const driver::Info& info = driver.info();
         const LaunchSize launch{plan_.threads,          plan_.calls_per_thread, info.processors,
                                 kernel.resident_groups, info.calls_per_thread,  info.max_groups[0]};
         const std::uint32_t groups = launch.limited(launch.groups(total_, sums_));
+        if (has_new_) settle_new(target, groups);
+        if (plan_.combines) zero_combined(target);
+        if (!is_zero) target.fill(temporary, 0, static_cast<std::uint64_t>(size));
         pack(block.data(), groups, temporary ? temporary->address : 0);
         target.dispatch({&kernel,
                          {groups, 1, 1},
@@ -99,6 +100,7 @@ private:
         GradMode mode;
         const TextureState* texture;
         const Sampler* sampler;  ///< of a combined texture, too
+        bool is_new;             ///< what its gradient holds doesn't count
     };
     /// Bytes that the launch touches: [low, high).
     struct Range {
@@ -121,6 +123,7 @@ private:
     bool read(const PlanItem& item, const Arg& arg, Bound& bound) {
         bound.step = 1;
         bound.mode = GradMode::none;
+        bound.is_new = false;
         switch (item.given) {
             case LaunchPlan::Given::nothing: return arg.kind == Arg::Kind::absent;
             case LaunchPlan::Given::value:
@@ -279,8 +282,10 @@ private:
             if (out == nullptr) return !item.needs_gradient;
             bound.states[LaunchPlan::grad_out] = out;
             if (!is_same(out->shape, data.shape) || !join(i, LaunchPlan::grad_out, layout)) return false;
+            bound.is_new = item.overwrites || data.grad_is_new;
             // Each call's own are zeroed by one fill.
-            if (item.overwrites && layout.dense && !is_dense(out->shape, out->strides)) return false;
+            if (bound.is_new && layout.dense && !is_dense(out->shape, out->strides)) return false;
+            has_new_ = has_new_ || bound.is_new;
             has_gradients_ = true;
         }
         return true;
@@ -508,13 +513,27 @@ private:
         return (bytes + part_alignment - 1) / part_alignment * part_alignment;
     }
 
-    [[gnu::noinline]] void zero(const CommandTarget& target) const {
-        for (std::size_t i = 0; i < plan_.items.size(); ++i) {
-            const PlanItem& item = items_[i];
-            if (item.overwrites && bound_[i].states[LaunchPlan::grad_out] != nullptr) {
-                target.zero(*bound_[i].states[LaunchPlan::grad_out]);
+    /// Gradients whose elements don't count are stored where each is written once, and else start as zeros.
+    void settle_new(const CommandTarget& target, std::uint32_t groups) {
+        for (const std::size_t i : plan_.tensors) {
+            Bound& bound = bound_[i];
+            if (!bound.is_new) continue;
+            const bool may_store = plan_.stores && !items_[i].is_whole && !has_sums(i);
+            if (may_store && bound.mode == GradMode::injective) {
+                bound.mode = GradMode::set_injective;
+            } else if (may_store && groups == 1) {
+                bound.mode = GradMode::set_everywhere;
+            } else {
+                target.zero(*bound.states[LaunchPlan::grad_out]);
             }
         }
+    }
+    [[nodiscard]] bool has_sums(std::size_t i) const {
+        return bound_[i].mode == GradMode::everywhere &&
+               std::ranges::any_of(plan_.sums, [&](const LaunchPlan::Sum& sum) { return sum.item == i; });
+    }
+
+    [[gnu::noinline]] void zero_combined(const CommandTarget& target) const {
         for (std::size_t i = 0; i < plan_.items.size() && runs_forward(request_.pass); ++i) {
             if (!plan_.items[i].is_combined) continue;
             const AnyTensor& made = request_.arguments[i].allocated;
@@ -600,7 +619,8 @@ private:
     DeviceState& device_;
     std::uint32_t fed_ = 0;  ///< the call's dimensions that have an extent, as bits
     bool has_gradients_ = false;
-    bool sums_ = false;  ///< all calls add to some element
+    bool sums_ = false;     ///< all calls add to some element
+    bool has_new_ = false;  ///< some gradient's elements don't count
     std::int64_t total_ = 0;
     std::uint64_t used_ = 0;   ///< a bit for each allocation, which several may have
     bool is_wrapped_ = false;  ///< some allocation is

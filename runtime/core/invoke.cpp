@@ -101,6 +101,7 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
         if (runs_backward(pass)) {
             view.grad_in = flatten_field(arg.tensor->grad_in(), *argument);
             view.grad_out = flatten_field(arg.tensor->grad_out(), *argument);
+            view.grad_is_new = arg.tensor->state()->grad_is_new;
         }
     } else if (arg.kind == Arg::Kind::tensor) {
         view.scalar = arg.tensor->element().scalar;
@@ -112,6 +113,7 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
                              (!flows_out || !flows_in || flows_in.state() == flows_out.state());
             if (!one) view.grad_in = flatten(flows_in);
             view.grad_out = flatten(one ? arg.tensor->grad() : flows_out);
+            view.grad_is_new = arg.tensor->state()->grad_is_new;
         }
     }
     if (argument != nullptr) {
@@ -597,13 +599,10 @@ private:
                        std::span(static_cast<const std::byte*>(value), size));
     }
 
-    /// Zeroes overwritten gradients, even where there are no calls: nothing was added to them.
+    /// Zeroes gradients whose elements don't count, unless kernels store to each of them.
     void zero_overwritten() {
         for (std::size_t i = 0; i < args_.size() && runs_backward(pass_); ++i) {
-            if (!call_.arguments[i].overwrite || args_[i].kind != Arg::Kind::tensor ||
-                !args_[i].tensor->grad_out()) {
-                continue;
-            }
+            if (!binding_.arguments[i].zeroes_gradient) continue;
             target().zero(*args_[i].tensor->grad_out().state());
         }
     }

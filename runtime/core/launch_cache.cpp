@@ -176,7 +176,7 @@ public:
     /// What is zeroed first; false for parts of structs.
     bool note_zeroed() {
         for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
-            const bool overwritten = runs_backward(request_.pass) && argument(i).overwrite;
+            const bool overwritten = runs_backward(request_.pass) && binding_.arguments[i].zeroes_gradient;
             const bool combined = is_combined_here(i);
             if (!overwritten && !combined) continue;
             if (request_.call.items[items_[i]].form != manifest::Form::leaf) return false;
@@ -395,6 +395,7 @@ bool LaunchKey::read(const manifest::Call& call, std::span<const Arg> arguments,
                 break;
             case Arg::Kind::tensor: {
                 if (!add_data(*arg.tensor, views_[index(i, data)])) return false;
+                if (runs_backward(pass) && !add(arg.tensor->state()->grad_is_new ? 1 : 0)) return false;
                 if (runs_backward(pass) &&
                     (!add_view(arg.tensor->state()->grad_in, views_[index(i, grad_in)]) ||
                      !add_view(arg.tensor->state()->grad_out, views_[index(i, grad_out)]))) {

@@ -35,6 +35,7 @@ public:
         const manifest::Pass& exact = pass_kernels(call_, pass_, true);
         const manifest::Pass& plain = pass_kernels(call_, pass_, false);
         plan_.exact = exact.is_built() && (deterministic_ || !plain.is_built());
+        plan_.stores = !plan_.exact;
         const std::int64_t kernel = (plan_.exact ? exact : plain).contiguous;
         plan_.usable = kernel >= 0 && add_call() && add_items() &&
                        add_records(static_cast<std::size_t>(kernel), layouts);
@@ -93,7 +94,7 @@ private:
             if (item.given == LaunchPlan::Given::tensor)
                 plan_.tensors.push_back(static_cast<std::uint8_t>(i));
             const bool combines = item.is_combined && runs_forward(pass_);
-            plan_.zeroes = plan_.zeroes || item.overwrites || combines;
+            plan_.combines = plan_.combines || combines;
         }
     }
 

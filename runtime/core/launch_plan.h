@@ -122,7 +122,8 @@ struct LaunchPlan {
     std::uint32_t launch_at = 0;
     std::optional<std::uint32_t> shape_at;
     std::optional<std::uint32_t> counter_at;
-    bool zeroes = false;  ///< something of what is given, before the launch
+    bool combines = false;  ///< calls add to outputs, which start as zeros
+    bool stores = false;    ///< kernels know the modes that store gradients
     std::vector<Item> items;
     std::vector<std::uint8_t> order;    ///< of the items, as they give the call its shape: outputs come last
     std::vector<std::uint8_t> tensors;  ///< among the items

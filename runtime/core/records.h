@@ -43,7 +43,15 @@ enum class GradMode : std::uint32_t {
     injective = 1,   ///< each call has its own element: load, add, store
     everywhere = 2,  ///< all calls share one element: registers, subgroup, group, one atomic a group
     partial = 3,     ///< some calls share an element: atomics, aggregated where addresses agree
+    // What the gradient held before doesn't count, so that nobody has to make zeros of it:
+    set_injective = 5,   ///< each call has its own element: store
+    set_everywhere = 6,  ///< all calls share one element, and one group makes them all: it stores the sum
 };
+
+/// The mode as the elements' places alone decide it, without whether what they held counts.
+constexpr GradMode place_of(GradMode mode) {
+    return static_cast<GradMode>(static_cast<std::uint32_t>(mode) & 3U);
+}
 
 /// One record of a block.
 struct Record {

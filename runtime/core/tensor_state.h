@@ -21,6 +21,7 @@ struct TensorState {
     std::int64_t size = 0;
     AnyTensor grad_in;
     AnyTensor grad_out;
+    bool grad_is_new = false;  ///< what grad_out holds doesn't count: calls store to it, and add nothing
 
     [[nodiscard]] std::uint64_t address() const { return allocation ? allocation->address + offset : 0; }
 };

@@ -1,6 +1,8 @@
 // Autograd's backward pass of the calls that training makes most: gradients are made here, for the caller.
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <span>
 
 #include "core/driver.h"
@@ -15,8 +17,12 @@ namespace {
 
 constexpr std::size_t most = TaggedArguments::most;
 
-/// Gradients of at most so many elements share one fill with zeros.
+/// Gradients of at most so many elements share one allocation.
 constexpr std::int64_t most_shared = 1 << 16;
+
+/// So many calls are often made by one group of threads, which stores its sums. Those of more are added to
+/// zeros, which one fill makes for all.
+constexpr std::int64_t few_calls = 1 << 10;
 
 /// How a value's gradient is made, see Plan.gradients.
 enum class Making : std::uint8_t { none, zeros, empty };
@@ -39,6 +45,7 @@ public:
 
     bool make(TaggedArguments& arguments) override {
         const Torch& torch = *Torch::loaded();
+        has_few_calls_ = arguments[count_].tensor->any.size() <= few_calls;
         for (std::size_t i = 0; i < count_; ++i) {
             if (makings_[i] == Making::none) continue;
             const AnyTensor& value = arguments[i].tensor->any;
@@ -68,21 +75,27 @@ public:
     }
 
 private:
-    /// Those that are to be small and zero have one allocation, without gaps.
+    /// Those that are small have one allocation, without gaps.
     bool make_shared(const Torch& torch, TaggedArguments& arguments) {
         std::array<std::size_t, most> places;  // NOLINT: never cleared
         std::size_t count = 0;
         std::int64_t total = 0;
+        bool has_empty = false;
         for (std::size_t i = 0; i < count_; ++i) {
-            if (!is_needed_[i] || makings_[i] != Making::zeros) continue;
+            if (!is_needed_[i] || makings_[i] == Making::none) continue;
             const detail::TensorState& state = *arguments[i].tensor->any.state();
-            if (state.size > most_shared) continue;
+            if (state.size > (has_few_calls_ ? few_calls : most_shared)) continue;
+            if (makings_[i] == Making::empty && (!has_few_calls_ || has_empty)) continue;
+            has_empty = has_empty || makings_[i] == Making::empty;
             if (count > 0 && state.element.scalar != arguments[places[0]].tensor->any.state()->element.scalar)
                 continue;
             places[count++] = i;
             total += state.size;
         }
         if (count < 2) return true;
+        // The largest comes first, where kernels find it aligned.
+        const auto size_at = [&](std::size_t place) { return arguments[place].tensor->any.state()->size; };
+        std::ranges::stable_sort(std::span(places).first(count), std::greater(), size_at);
         const TaggedArgument& like = arguments[places[0]];
         const ScalarType scalar = like.tensor->any.state()->element.scalar;
         // Memory is filled in words.
@@ -97,7 +110,7 @@ private:
         const Loan* const lent = arguments.lend(torch, all.ptr());
         if (lent == nullptr || PySequence_Fast_GET_SIZE(parts.ptr()) < static_cast<Py_ssize_t>(count))
             return false;
-        filled_[filled_count_++] = lent;
+        if (!has_few_calls_) filled_[filled_count_++] = lent;
         const detail::TensorState& state = *lent->tensor.any.state();
         ForeignTensor part;
         part.kind = ForeignMemoryKind::cuda;
@@ -111,7 +124,7 @@ private:
             part.strides = detail::row_major(value.shape);
             Loan* const loan = arguments.lend(part);
             if (loan == nullptr) return false;
-            arguments[i].loan->set_gradients({}, loan->tensor.any);
+            arguments[i].loan->set_gradients({}, loan->tensor.any, has_few_calls_);
             part.address += static_cast<std::uint64_t>(value.size) * size_of(scalar);
             made_[i] = py::reinterpret_borrow<py::object>(
                 PySequence_Fast_ITEMS(parts.ptr())[static_cast<Py_ssize_t>(k)]);
@@ -122,17 +135,12 @@ private:
 
     bool make_one(const Torch& torch, TaggedArguments& arguments, std::size_t i) {
         const detail::TensorState& value = *arguments[i].tensor->any.state();
-        const bool is_filled = makings_[i] == Making::zeros &&
-                               static_cast<std::size_t>(value.size) * value.element.size() % 4 == 0;
-        made_[i] = makings_[i] == Making::zeros && !is_filled
-                       ? torch.zeros_like(py::reinterpret_borrow<py::object>(arguments[i].value))
-                       : torch.empty_like(arguments[i].value);
+        made_[i] = torch.empty_like(arguments[i].value);
         Loan* const loan = arguments.lend(torch, made_[i].ptr());
         if (loan == nullptr) return false;
         const detail::TensorState& state = *loan->tensor.any.state();
         if (!(state.element == value.element) || state.shape != value.shape) return false;
-        if (is_filled) filled_[filled_count_++] = loan;
-        arguments[i].loan->set_gradients({}, loan->tensor.any);
+        arguments[i].loan->set_gradients({}, loan->tensor.any, true);
         return true;
     }
 
@@ -141,6 +149,7 @@ private:
     std::array<bool, most> is_needed_{};
     std::array<Wanted, most> wanted_{};
     std::array<py::object, most> made_;
+    bool has_few_calls_ = false;
     std::size_t filled_count_ = 0;
     std::array<const Loan*, most> filled_{};
 };

@@ -19,10 +19,11 @@ public:
     /// Leads it to a tensor of the same device. Returns false, with nothing done, for one whose elements no
     /// kernel could reach.
     bool lead_to(const ForeignTensor& memory);
-    /// Gives it gradients, null for none.
-    void set_gradients(const AnyTensor& in, const AnyTensor& out) {
+    /// Gives it gradients, null for none; what `out` holds doesn't count where it is new.
+    void set_gradients(const AnyTensor& in, const AnyTensor& out, bool is_new = false) {
         state_->grad_in = in;
         state_->grad_out = out;
+        state_->grad_is_new = is_new;
     }
     /// Whether nobody else has it, so that it can be led elsewhere.
     [[nodiscard]] bool is_alone() const {

@@ -95,11 +95,15 @@ Torch::Torch(const py::module_& torch)
       is_neg_(attribute_path(torch, {"Tensor", "is_neg"})),
       is_inference_(attribute_path(torch, {"Tensor", "is_inference"})),
       device_(attribute_path(torch, {"Tensor", "device"})),
+      dtype_(attribute_path(torch, {"Tensor", "dtype"})),
+      ndim_(attribute_path(torch, {"Tensor", "ndim"})),
       is_grad_enabled_(torch.attr("is_grad_enabled")),
       is_inference_mode_(torch.attr("is_inference_mode_enabled")),
       dispatch_modes_(attribute_path(torch, {"_C", "_len_torch_dispatch_stack"})),
       is_forward_enabled_(attribute_path(torch, {"_C", "_is_fwd_grad_enabled"})),
       tracing_state_(attribute_path(torch, {"_C", "_get_tracing_state"})),
+      transforms_(attribute_path(torch, {"_C", "_are_functorch_transforms_active"})),
+      is_autocast_(attribute_path(torch, {"_C", "_is_any_autocast_enabled"})),
       forward_(attribute_path(torch, {"autograd", "forward_ad", "__dict__"})),
       current_level_(py::reinterpret_steal<py::object>(PyUnicode_InternFromString("_current_level"))),
       increment_version_(find_increment(torch)),
@@ -120,11 +124,6 @@ bool Torch::is_thread_watched() const {
     PyObject* const level = PyDict_GetItem(forward_.ptr(), current_level_.ptr());
     if (level != nullptr && PyLong_AsLong(level) >= 0 && is_forward_enabled_.is_true()) return true;
     return !tracing_state_().is_none();
-}
-
-bool Torch::is_transforming() const {
-    const py::object asked = py::getattr(module_.attr("_C"), "_are_functorch_transforms_active", py::none());
-    return !asked.is_none() && py::cast<bool>(asked());
 }
 
 void Torch::note_writes(const py::tuple& tensors) const {

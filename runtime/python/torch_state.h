@@ -45,7 +45,7 @@ public:
     static const Torch* loaded();
 
     [[nodiscard]] TorchKind kind(PyTypeObject* type) const {
-        if (type == tensor_ || type == parameter_) return TorchKind::plain;
+        if (is_own(type)) return TorchKind::plain;
         if (PyType_IsSubtype(type, tensor_) == 0) return TorchKind::none;
         return kind_of_derived(type);
     }
@@ -58,6 +58,10 @@ public:
     [[nodiscard]] bool is_inference(PyObject* tensor) const { return is_inference_.is_true(tensor); }
 
     [[nodiscard]] py::object device(PyObject* tensor) const { return device_(tensor); }
+    [[nodiscard]] py::object dtype(PyObject* tensor) const { return dtype_(tensor); }
+    [[nodiscard]] py::object dimensions(PyObject* tensor) const { return ndim_(tensor); }
+    /// Whether the class is torch.Tensor or torch.nn.Parameter itself.
+    [[nodiscard]] bool is_own(PyTypeObject* type) const { return type == tensor_ || type == parameter_; }
 
     // Asks about this thread.
     [[nodiscard]] bool is_grad_enabled() const { return is_grad_enabled_.is_true(); }
@@ -66,7 +70,8 @@ public:
     /// forward-mode differentiation, or by torch.jit.trace().
     [[nodiscard]] bool is_thread_watched() const;
     /// Whether vmap(), grad() or jvp() of torch.func are under way.
-    [[nodiscard]] bool is_transforming() const;
+    [[nodiscard]] bool is_transforming() const { return transforms_.is_true(); }
+    [[nodiscard]] bool is_autocast() const { return is_autocast_.is_true(); }
 
     /// Notes that the elements of these tensors, a tuple of them, have changed.
     void note_writes(const py::tuple& tensors) const;
@@ -92,11 +97,15 @@ private:
     TorchFunction is_neg_;
     TorchFunction is_inference_;
     TorchFunction device_;
+    TorchFunction dtype_;
+    TorchFunction ndim_;
     TorchFunction is_grad_enabled_;
     TorchFunction is_inference_mode_;
     TorchFunction dispatch_modes_;
     TorchFunction is_forward_enabled_;
     TorchFunction tracing_state_;
+    TorchFunction transforms_;
+    TorchFunction is_autocast_;
     py::object forward_;  ///< the globals of torch.autograd.forward_ad
     py::object current_level_;
     py::object increment_version_;

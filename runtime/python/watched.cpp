@@ -46,6 +46,50 @@ void refuse_writes(const Function& function, const Arguments& arguments) {
     }
 }
 
+/// Makes a call of plain tensors and numbers as kernelfunctions.torch made one like it before; null where
+/// none is known. The object's `_torch_quick` has them by what _flat_key() of _watched.py says of the
+/// arguments.
+py::object call_known(const py::object& object, const Arguments& arguments) {
+    const Torch& torch = *Torch::loaded();
+    if (arguments.keywords.size() != 0 || torch.is_thread_watched() || torch.is_transforming() ||
+        torch.is_autocast())
+        return {};
+    static PyObject* const name = interned("_torch_quick").release().ptr();
+    const auto attributes = py::reinterpret_steal<py::object>(PyObject_GenericGetDict(object.ptr(), nullptr));
+    if (!attributes) throw py::error_already_set();
+    PyObject* const known = PyDict_GetItemWithError(attributes.ptr(), name);
+    if (known == nullptr || PyDict_GET_SIZE(known) == 0) return {};
+    const std::size_t count = arguments.positional.size();
+    std::size_t size = 0;
+    for (PyObject* value : arguments.positional) size += torch.is_own(Py_TYPE(value)) ? 2 : 1;
+    const py::tuple key(size);
+    std::size_t at = 0;
+    for (PyObject* value : arguments.positional) {
+        if (torch.is_own(Py_TYPE(value))) {
+            PyTuple_SET_ITEM(key.ptr(), at++, torch.dtype(value).release().ptr());
+            PyTuple_SET_ITEM(key.ptr(), at++, torch.dimensions(value).release().ptr());
+        } else {
+            auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(value));
+            PyTuple_SET_ITEM(key.ptr(), at++, py::reinterpret_borrow<py::object>(type).release().ptr());
+        }
+    }
+    PyObject* const found = PyDict_GetItemWithError(known, key.ptr());
+    if (found == nullptr) {
+        if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+        return {};
+    }
+    const auto kept = py::reinterpret_borrow<py::tuple>(found);  // (apply, plan)
+    const py::tuple given(1 + count);
+    PyTuple_SET_ITEM(given.ptr(), 0, py::object(kept[1]).release().ptr());
+    for (std::size_t i = 0; i < count; ++i) {
+        PyTuple_SET_ITEM(given.ptr(), 1 + i,
+                         py::reinterpret_borrow<py::object>(arguments.positional[i]).release().ptr());
+    }
+    PyObject* const result = PyObject_Call(py::object(kept[0]).ptr(), given.ptr(), nullptr);
+    if (result == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
+}
+
 /// Returns kernelfunctions.torch's part, which is looked for once it is needed.
 py::object watched_hook() {
     static PyObject* const module = py::module_::import("kernelfunctions.torch._watched").release().ptr();
@@ -88,7 +132,10 @@ py::object call_watched(const py::object& object, const Function& function, Pass
                           "or call under torch.no_grad()"
                         : " can't be traced or transformed by PyTorch: call the function itself"));
     }
-    if (watched.by_autograd_alone) refuse_writes(function, arguments);
+    if (watched.by_autograd_alone) {
+        if (py::object result = call_known(object, arguments)) return result;
+        refuse_writes(function, arguments);
+    }
     py::tuple positional(arguments.positional.size());
     for (std::size_t i = 0; i < arguments.positional.size(); ++i)
         positional[i] = py::reinterpret_borrow<py::object>(arguments.positional[i]);

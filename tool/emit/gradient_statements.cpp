@@ -128,9 +128,10 @@ SumStatements sum_by_scalars(const ArgumentText& x, const GradientPlace& place, 
         x.loop(sum + ".add_scalar(" + x.flat_index() + ", " + x.subscripted(place.gradient) + ", " + mode +
                ", " + x.pointer(x.address(RecordKind::grad_out), place.offset + along(place.strides)) + ", " +
                x.pointer(shared, place.shared_offset + along(place.shared_strides)) + ")"),
-        "if (" + x.mode() + " == kf.grad_everywhere) " +
+        "if (kf.is_everywhere(" + x.mode() + ")) " +
             x.loop(sum + ".finish_scalar<" + x.kernel.group_size() + ">(" + x.flat_index() +
-                   ", kf_thread.x, " + x.pointer(shared, "0" + along(place.shared_strides)) + ")")};
+                   ", kf_thread.x, " + x.mode() + ", " +
+                   x.pointer(shared, "0" + along(place.shared_strides)) + ")")};
 }
 
 SumStatements sum_in_turn(Body& body, const ArgumentText& x, const GradientPlace& place,

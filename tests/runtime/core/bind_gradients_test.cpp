@@ -260,6 +260,35 @@ TEST(BindGradients, ThatAreOverwrittenMustBeContiguous) {
         << "none of its elements lie anywhere";
 }
 
+TEST(BindGradients, ThatHoldNothingAreStored) {
+    Manifest manifest = scale(ScalarType::float32);
+    const auto run = [&](bool overwrites, std::int64_t n, std::int64_t extent, std::uint64_t address) {
+        manifest.functions[0].calls[0].arguments[0].overwrite = overwrites;
+        return backward(
+            manifest,
+            {G::tensor(at(A, {extent, extent == 1 ? 1 : 4})).out(at(D, {extent, extent == 1 ? 1 : 4})),
+             G::tensor(at(B, {n, 4})).out(at(address, {n, 4})), G::none()});
+    };
+    const auto expect = [](const detail::Binding& binding, GradMode mode, bool zeroes) {
+        EXPECT_EQ(binding.arguments[0].mode, mode);
+        EXPECT_EQ(binding.arguments[0].zeroes_gradient, zeroes);
+    };
+    expect(run(false, 5, 5, E), GradMode::injective, false);
+    expect(run(true, 5, 5, E), GradMode::set_injective, false);
+    expect(run(true, 5, 1, E), GradMode::set_everywhere, false);
+    // Several groups add up, and so do two arguments with one gradient.
+    expect(run(true, 3000, 1, E), GradMode::everywhere, true);
+    expect(run(true, 5, 5, D), GradMode::injective, true);
+    // No calls store nothing.
+    expect(run(true, 0, 1, E), GradMode::everywhere, true);
+    // Sums in memory of their own are added to what is there, in the end.
+    manifest = scale(ScalarType::float16);
+    manifest.functions[0].calls[0].arguments[0].overwrite = true;
+    const auto halves = backward(manifest, {G::tensor(at(A, {1, 1}), ScalarType::float16).out(at(D, {1, 1})),
+                                            G::tensor(at(B, {5, 4}), ScalarType::float16), G::none()});
+    expect(halves, GradMode::everywhere, true);
+}
+
 TEST(BindGradients, OfLessAreShared) {
     struct Case {
         Dims strides;

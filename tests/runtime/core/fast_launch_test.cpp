@@ -10,6 +10,7 @@
 #include "core/fast_launch.h"
 #include "core/kinds/questions.h"
 #include "core/module_state.h"
+#include "core/tensor_state.h"
 #include "runtime/core/bind_fixture.h"
 #include "runtime/core/fake_images.h"
 
@@ -289,7 +290,11 @@ private:
         own.role = Role::out;
         AnyTensor out = random_.one_in(4) ? AnyTensor() : place(own, tensor.shape(), tidy);
         if (random_.one_in(12)) out = tensor.without_grads();
-        return tensor.with_grads(in, out);
+        const AnyTensor made = tensor.with_grads(in, out);
+        if (!random_.one_in(4)) return made;
+        auto state = std::make_shared<detail::TensorState>(*made.state());
+        state->grad_is_new = true;
+        return AnyTensor(std::move(state));
     }
 
     void add_generator(const Argument& argument) {
@@ -336,6 +341,11 @@ struct Told {
 
     bool operator==(const Told&) const = default;
 };
+
+std::ostream& operator<<(std::ostream& out, const Told& told) {
+    for (const std::string& command : told.commands) out << "  " << command << "\n";
+    return out;
+}
 
 std::string text_of(const Command& command) {
     std::string text = command.what + " " + command.kernel;
@@ -448,7 +458,9 @@ TEST_F(FastLaunchTest, LaunchesWhatTheGeneralBinderDoes) {
                     detail::launch_in_general(made);
                     return true;
                 });
-                ASSERT_TRUE(quick == general) << "round " << round;
+                ASSERT_TRUE(quick == general) << "round " << round << "\n"
+                                              << *quick << "in general\n"
+                                              << *general;
             } catch (const Error& error) {
                 FAIL() << "round " << round << ": the general binder refuses it: " << error.what();
             }

@@ -54,9 +54,10 @@ protected:
                     const auto target = c.field<std::uint64_t>(RecordKind::grad_out, k);
                     const auto mode = c.field<std::uint32_t>(RecordKind::grad_out, k, "mode");
                     ASSERT_EQ(mode != 0, target != 0);
-                    if (mode != 0) {
-                        floats(target)[k == 3 ? i : 0] += parts[k];
-                    }
+                    if (mode == 0) continue;
+                    float& gradient = floats(target)[k == 3 ? i : 0];
+                    const bool is_stored = mode >= 4 && (k == 3 || i == 0);
+                    gradient = (is_stored ? 0 : gradient) + parts[k];
                 }
             }
         };
@@ -294,7 +295,7 @@ TEST_F(InvokeTest, GivesScratchToHalfGradients) {
     EXPECT_EQ(fake->count("fill"), fills);
 }
 
-TEST_F(InvokeTest, ZeroesGradientsThatAreOverwritten) {
+TEST_F(InvokeTest, StoresGradientsThatAreOverwritten) {
     Manifest manifest = polynomial();
     manifest.functions[0].calls[0].arguments[3].overwrite = true;
     const auto f = load(manifest);
@@ -303,14 +304,17 @@ TEST_F(InvokeTest, ZeroesGradientsThatAreOverwritten) {
     x.grad().copy_from({7, 7, 7, 7});
     const float a = 2, b = 8, c = -1;
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
+    const std::size_t fills = fake->count("fill");
     invoke(f, 0, PassKind::backward, args);
     EXPECT_EQ(x.grad().to_vector(), (V{12, 16, 20, 24}));
+    EXPECT_EQ(fake->count("fill"), fills);
 }
 
 TEST_F(InvokeTest, ZeroesOddNumbersOfHalves) {
     ManifestBuilder builder;
     Argument overwritten = with_gradient(tensor("a", 1, ScalarType::float16));
     overwritten.overwrite = true;
+    overwritten.accumulate = manifest::Accumulate::first;  // others are stored, and needn't be zeros
     builder.add("f", {overwritten, as(Role::result, tensor("result", 1, ScalarType::float16))});
     const auto f = load(builder.get());
     const auto all = device.empty<half>({9});

@@ -6,7 +6,7 @@ import torch
 from torch._C import _FunctionBase
 
 from kernelfunctions._kf import with_gradients
-from kernelfunctions.torch._flat_call import FlatCall
+from kernelfunctions.torch._flat_call import FlatCall, take_backward
 from kernelfunctions.torch._plan import Plan
 
 _is_deterministic = torch.are_deterministic_algorithms_enabled
@@ -44,4 +44,5 @@ class FusedCall(FlatCall):
         return tuple(None if room is None else room * scale.to(room.dtype) for room in ctx.rooms)
 
 
+take_backward(FusedCall)
 fused_apply = _FunctionBase.__dict__["apply"].__get__(None, FusedCall)
