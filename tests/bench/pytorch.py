@@ -193,7 +193,9 @@ def small_times(module: Any, peer: Peer | None, clock: Clock, device: str) -> di
     return {"unit": "us of CPU time a call", "times": times, "ratios": ratios(times)}
 
 
-def compiled_times(module: Any, clock: Clock, device: str, backend: str) -> dict[str, Any]:
+def compiled_times(
+    module: Any, measure: Callable[[Call], float], clock: Clock, device: str, backend: str, count: int
+) -> dict[str, Any]:
     """The operator alone and in a loss, compiled and as it is; fullgraph refuses what breaks a graph."""
     operator = trained_of(module).torch()
 
@@ -204,7 +206,7 @@ def compiled_times(module: Any, clock: Clock, device: str, backend: str) -> dict
         return torch.sin(plain(a, b, c, x) * 0.5) * x
 
     calls: dict[str, Call] = {}
-    given, trained = Inputs(SMALL, device, False), Inputs(SMALL, device, True)
+    given, trained = Inputs(count, device, False), Inputs(count, device, True)
     for name, function in {"alone": operator, "in_a_loss": loss}.items():
         made = torch.compile(function, fullgraph=True, backend=backend)
         for whose, one in {"eager": function, "ours": made}.items():
@@ -217,9 +219,10 @@ def compiled_times(module: Any, clock: Clock, device: str, backend: str) -> dict
         calls[f"{name}.trained.pytorch"] = trained.trained(made)
     explained = torch._dynamo.explain(loss)(*given.leaves)
     breaks: Any = explained.graph_break_count
-    times = clock.by_turns(calls, clock.issue_us)
+    times = clock.by_turns(calls, measure)
     return {
-        "unit": "us of CPU time a call; ours and pytorch are compiled",
+        "unit": ("us of CPU time" if count == SMALL else "ms") + " a call; ours and pytorch are compiled",
+        "count": count,
         "graph_breaks": breaks,
         "times": times,
         "ratios": ratios(times),
@@ -285,8 +288,11 @@ def main() -> None:
             native = importlib.util.find_spec("slangpy_torch") is not None
             result["slangpy"] = {"version": sys.modules["slangpy"].__version__, "slangpy_torch": native}
         result["small"] = small_times(module, peer, clock, options.device)
-        result["compiled"] = compiled_times(module, clock, options.device, backend)
+        result["compiled"] = compiled_times(module, clock.issue_us, clock, options.device, backend, SMALL)
         large = Clock(options.device, 2 if options.quick else 9, 1)
+        result["compiled_large"] = compiled_times(
+            module, large.device_ms, large, options.device, backend, count
+        )
         result["large"] = large_times(trained_of(module), peer, large, options.device, count, backend)
     print(json.dumps(result, indent=2))
 
