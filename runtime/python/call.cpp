@@ -159,6 +159,13 @@ private:
     Settings settings_;
 };
 
+/// Makes a grid of its shape, which is given alone.
+void take_grid(Host& host, const Where& where) {
+    host.content = grid_of_shape(host.content, where);
+    host.generator = as_generator(host.content);
+    host.shape = host.generator->shape;
+}
+
 void Call::take_items(const Overloads& overloads) {
     std::pmr::vector<GivenObject*> objects(&memory_);
     objects.reserve(info_.items[overload_].size());
@@ -175,6 +182,8 @@ void Call::take_items(const Overloads& overloads) {
         const manifest::ParameterTree* structure = item(i).structure;
         const bool by_value = structure != nullptr && item(i).type == nullptr;
         objects[i]->move_to(host, by_value);
+        if (host.generator == nullptr && manifest::passed_as(leaf(i)) == manifest::HostPassing::generator)
+            take_grid(host, where(i));
         if (structure != nullptr && !by_value && host.tensor == nullptr && !host.array) {
             host.array = array_of_structs(*call_, *structure, leaf(i).rank, *objects[i], where(i));
             host.structure = item(i).type;
@@ -226,10 +235,14 @@ ContextPtr Call::cross_to_vulkan(std::size_t i) {
 /// Refuses tensors of PyTorch's that aren't where the call runs. One number on the CPU goes anywhere, as it
 /// does there.
 void Call::check_same_device() const {
-    const auto first = std::ranges::find_if(hosts_, [](const Host& host) { return host.tensor != nullptr; });
+    // A texture is where the call runs, as a tensor of ours is.
+    auto first = std::ranges::find_if(hosts_, [](const Host& host) { return host.texture != nullptr; });
+    if (first == hosts_.end())
+        first = std::ranges::find_if(hosts_, [](const Host& host) { return host.tensor != nullptr; });
     if (first == hosts_.end()) return;
     const auto k = static_cast<std::size_t>(first - hosts_.begin());
-    const std::string there = first->tensor->context->device().info().id;
+    const Context& context = first->texture != nullptr ? *first->texture->context : *first->tensor->context;
+    const std::string there = context.device().info().id;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const TorchTensor* const torch = hosts_[i].torch;
         if (torch == nullptr) continue;

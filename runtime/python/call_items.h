@@ -44,6 +44,8 @@ public:
     [[nodiscard]] Host& host(std::size_t i) { return hosts_[i]; }
     /// The tensor that the call made for item `i`.
     [[nodiscard]] const AnyTensor& made(std::size_t i) const { return args_[i].allocated; }
+    /// The texture that the call made for item `i`.
+    [[nodiscard]] const AnyTexture& made_texture(std::size_t i) const { return args_[i].allocated_texture; }
 
     [[nodiscard]] bool is_output(std::size_t i) const { return is_only_written(item(i).role); }
     [[nodiscard]] bool is_written(std::size_t i) const {

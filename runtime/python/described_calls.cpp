@@ -19,7 +19,8 @@ using manifest::ParameterTree;
 
 constexpr std::array role_words{"in", "out", "inout", "result"};
 constexpr std::array form_words{"leaf", "value", "tensor", "fields"};
-constexpr std::array passing_words{"nothing", "value", "tensor", "buffer", "pointer", "generator"};
+constexpr std::array passing_words{"nothing", "value",   "tensor",  "buffer",
+                                   "pointer", "texture", "sampler", "generator"};
 constexpr std::array gradient_words{"never", "automatic", "required"};
 
 template <class Enum, class Words>

@@ -67,10 +67,9 @@ Dims as_long(py::handle value, std::size_t count, std::int64_t otherwise, const 
     return result;
 }
 
-GridObject make_grid(py::handle shape, py::handle offset, py::handle stride) {
+GridObject grid_object(py::handle shape, py::handle offset, py::handle stride, const Where& where) {
     GridObject grid;
     grid.kind = GeneratorKind::grid;
-    const Where where{"grid", "shape"};
     grid.shape = integers(shape, where);
     for (const std::int64_t extent : grid.shape) {
         if (extent < 0) {
@@ -86,6 +85,10 @@ GridObject make_grid(py::handle shape, py::handle offset, py::handle stride) {
         grid.numbers[2 * count + i] = strides[i];
     }
     return grid;
+}
+
+GridObject make_grid(py::handle shape, py::handle offset, py::handle stride) {
+    return grid_object(shape, offset, stride, {"grid", "shape"});
 }
 
 /// Makes a range as Python's range() does: a single number is `stop`.
@@ -197,6 +200,10 @@ const Generator* as_generator(py::handle value) {
     if (const auto* hash = held<WangHashObject>(value)) return hash;
     if (const auto* random = held<RandFloatObject>(value)) return random;
     return nullptr;
+}
+
+py::object grid_of_shape(py::handle shape, const Where& where) {
+    return py::cast(grid_object(shape, py::none(), py::none(), where));
 }
 
 void bind_generator(py::module_& module) {

@@ -26,6 +26,8 @@ struct Generator {
 
 /// Null when `value` isn't one.
 const Generator* as_generator(py::handle value);
+/// Makes a kf.Grid of its shape, an int or a sequence of them.
+py::object grid_of_shape(py::handle shape, const Where& where);
 /// Null when `value` isn't of exactly one of their classes, or holds nothing.
 const Generator* as_exact_generator(PyObject* value);
 

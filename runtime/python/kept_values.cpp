@@ -136,6 +136,10 @@ private:
             const detail::Refusal why = detail::mismatch(argument, shape);
             refuse(why.code, where, why.text);
         }
+        if (host.generator == nullptr && passed_as(argument) == manifest::HostPassing::generator) {
+            host.content = grid_of_shape(value, where);
+            host.generator = as_generator(host.content);
+        }
         if (host.generator != nullptr) {
             given_.push_back(host.content);
             changes_.push_back(

@@ -172,6 +172,10 @@ private:
             place.kind = Place::Kind::address;
             return tag.kind == Tag::Kind::integer;
         }
+        if (manifest::passed_as(argument) == HostPassing::generator) {
+            place.kind = Place::Kind::grid;
+            return ++grids_ <= KnownCall::most_grids;
+        }
         const ElementType element = element_type(argument.element);
         if (!manifest::passes_value(argument) || element.size() > KnownCall::room) return false;
         if (tag.is_list() && (element.rank != 1 || element.extents[0] != tag.rank)) return false;
@@ -216,9 +220,10 @@ private:
             result.element = element_type(argument.element);
             return is_output || given_[i];
         }
-        const bool is_texture = given_[i] && manifest::passed_as(argument) == HostPassing::texture;
+        const bool is_texture = manifest::passed_as(argument) == HostPassing::texture;
         if (!manifest::passes_elements(argument) && !is_texture) return false;
-        result.kind = given_[i] ? Result::Kind::given : Result::Kind::made;
+        const Result::Kind made = is_texture ? Result::Kind::made_texture : Result::Kind::made;
+        result.kind = given_[i] ? Result::Kind::given : made;
         result.index = given_[i].value_or(i);
         result.structure = item(i).type;
         return item(i).structure == nullptr || item(i).structure->extents.empty();
@@ -229,6 +234,7 @@ private:
     const manifest::Call& call_;
     KnownCall& known_;
     std::vector<std::optional<std::size_t>> given_;  ///< the argument for each parameter
+    std::size_t grids_ = 0;
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ struct KnownCall {
             tensor,
             pointer,
             generator,
+            grid,  ///< of a shape that is given
             texture,
             sampler,
             shape,
@@ -51,7 +52,7 @@ struct KnownCall {
         std::size_t room;  ///< the number of its element's place among those of values
     };
     struct Result {
-        enum class Kind : std::uint8_t { given, made, value };
+        enum class Kind : std::uint8_t { given, made, made_texture, value };
         Kind kind;
         std::size_t index;            ///< of the argument that was given, the item, or the element's place
         const StructType* structure;  ///< of tensors that are made
@@ -59,6 +60,7 @@ struct KnownCall {
     };
     static constexpr std::size_t most_items = 24;
     static constexpr std::size_t most_outputs = 4;
+    static constexpr std::size_t most_grids = 2;  ///< of which the shape is given alone
     /// Bytes of the largest value.
     static constexpr std::size_t room = 32;
 

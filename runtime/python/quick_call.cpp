@@ -166,6 +166,7 @@ private:
                 args_[place.item].kind = Arg::Kind::generator;
                 args_[place.item].value = as_exact_generator(argument.value)->data();
                 return true;
+            case Place::Kind::grid: return place_grid(args_[place.item], argument);
             case Place::Kind::texture: return place_texture(args_[place.item], argument.value);
             case Place::Kind::sampler:
                 args_[place.item].kind = Arg::Kind::sampler;
@@ -199,6 +200,22 @@ private:
         return tensor.made_grads ? &kept_.add(tensor.any) : &tensor.any;
     }
 
+    bool place_grid(Arg& arg, const TaggedArgument& given) {
+        Dims shape;
+        // A device that was opened meanwhile let other threads change a list.
+        const std::size_t rank = given.tag.is_list() ? given.tag.rank : 1;
+        if (!read_shape(given.value, shape) || shape.size() != rank) return false;
+        std::int64_t* const numbers = grids_[grid_count_++].data();
+        for (std::size_t d = 0; d < shape.size(); ++d) {
+            numbers[d] = shape[d];
+            numbers[shape.size() + d] = 0;
+            numbers[2 * shape.size() + d] = 1;
+        }
+        arg.kind = Arg::Kind::generator;
+        arg.value = numbers;
+        return true;
+    }
+
     bool place_texture(Arg& arg, PyObject* value) {
         const bool is_pair = PyTuple_Check(value) != 0;
         const Texture& texture = *content<Texture>(is_pair ? PyTuple_GET_ITEM(value, 0) : value);
@@ -223,6 +240,8 @@ private:
         switch (result.kind) {
             case Result::Kind::given: return py::reinterpret_borrow<py::object>(given_[result.index].value);
             case Result::Kind::value: return to_python(result.element, room(result.index));
+            case Result::Kind::made_texture:
+                return py::cast(Texture{args_[result.index].allocated_texture, context});
             case Result::Kind::made: break;
         }
         if (args_[result.index].maker != nullptr)
@@ -241,6 +260,9 @@ private:
     Few<TorchOutput, KnownCall::most_items> outputs_;  // before the arguments, which let go of theirs first
     Few<Arg, KnownCall::most_items> args_;
     Few<AnyTensor, TaggedArguments::most> kept_;
+    std::size_t grid_count_ = 0;
+    std::array<std::array<std::int64_t, 3 * TaggedArguments::longest_list>, KnownCall::most_grids>
+        grids_;  // NOLINT: never cleared
     std::size_t written_count_ = 0;
     std::array<PyObject*, 2 * TaggedArguments::most> written_;  // NOLINT: never cleared
     static constexpr std::size_t rooms = TaggedArguments::most + KnownCall::most_outputs;

@@ -1,12 +1,16 @@
 // kf.Texture: making, reading and writing. Its views are in texture_views.cpp.
 #include "python/texture.h"
 
+#include <kf/cuda.h>
+#include <kf/vulkan.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/describe.h"
-#include "core/texture_state.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/host.h"
@@ -96,31 +100,42 @@ Texture texture_from_tensor(py::handle source, py::handle format, bool writable,
 }
 
 /// The handle of a VkImage or of a cudaArray, an int.
-std::uint64_t image_handle(py::handle value, const Where& where) {
-    if (!is_integer(value) || py::bool_(py::int_(0)).is(value)) {
+template <class Handle>
+Handle* image_handle(py::handle value, const Where& where) {
+    if (!is_integer(value)) {
         refuse(ErrorCode::type_mismatch, where,
                "the handle of a VkImage or a cudaArray is needed, an int, not " + shown(value));
     }
-    const auto handle = static_cast<std::uint64_t>(
-        PyLong_AsUnsignedLongLongMask(py::int_(py::object(value.attr("__index__")())).ptr()));
-    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
-    if (handle == 0) refuse(ErrorCode::missing_argument, where, "the handle is null");
-    return handle;
+    const py::int_ number(value.attr("__index__")());
+    const unsigned long long handle = PyLong_AsUnsignedLongLong(number.ptr());
+    if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        refuse(ErrorCode::value_range, where, shown(value) + " is no handle");
+    }
+    return reinterpret_cast<Handle*>(static_cast<std::uintptr_t>(handle));
 }
 
 Texture adopt_texture(py::handle handle, py::handle extents, py::handle format, py::handle mips,
                       py::handle layers, bool writable, py::handle kind, std::uint32_t layout,
                       bool is_mipmapped, const py::object& owner, py::handle device) {
     const char* const name = "Texture.adopt";
+    const Where where{name, "handle"};
     const TextureShape shape = shape_of_texture(name, extents, {format, kind, mips, layers, writable});
-    driver::ForeignImage image;
-    image.handle = image_handle(handle, {name, "handle"});
-    image.layout = layout;
-    image.is_mipmapped = is_mipmapped;
-    if (!owner.is_none()) image.owner = shared_owner(owner);
+    const std::shared_ptr<void> kept = owner.is_none() ? nullptr : shared_owner(owner);
     const ContextPtr context = context_of(device, texture_class);
+    if (context->device().info().backend == "cuda") {
+        CudaArray array{nullptr, nullptr, shape, kept};
+        if (is_mipmapped) {
+            array.mipmapped_array = image_handle<CUmipmappedArray_st>(handle, where);
+        } else {
+            array.array = image_handle<CUarray_st>(handle, where);
+        }
+        const GilRelease release;
+        return {adopt(context->device(), array), context};
+    }
+    const VulkanImage image{image_handle<VkImage_T>(handle, where), shape, layout, kept};
     const GilRelease release;
-    return {detail::wrap_texture(context->device(), shape, std::move(image)), context};
+    return {adopt(context->device(), image), context};
 }
 
 py::array texture_to_numpy(const Texture& self) {

@@ -182,8 +182,16 @@ std::optional<int> conversion_cost(const kinds::Generator& kind, const Argument&
     if (given.kind == ArgShape::Kind::absent) {
         return has_host_value(argument) ? std::nullopt : std::optional(0);
     }
+    const auto rank = static_cast<std::size_t>(argument.call_rank);
+    if (kind.generator == GeneratorKind::grid && given.kind == ArgShape::Kind::weak) {
+        // A grid's shape: so many ints, or one.
+        const bool is_shape = given.shape.empty() ? rank == 1 : given.shape == Dims{argument.call_rank};
+        constexpr int as_grid = 50;
+        return is_shape && !given.components && given.scalar == ScalarType::int64 ? std::optional(as_grid)
+                                                                                  : std::nullopt;
+    }
     const bool fits = kind.generator == given.generator && given.kind == ArgShape::Kind::generator &&
-                      given.shape.size() == static_cast<std::size_t>(argument.call_rank);
+                      given.shape.size() == rank;
     return fits ? std::optional(0) : std::nullopt;
 }
 

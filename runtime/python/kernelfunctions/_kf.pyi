@@ -321,7 +321,6 @@ _Compare: TypeAlias = Literal[
     "none", "never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always"
 ]
 _Border: TypeAlias = Literal["transparent_black", "opaque_black", "opaque_white"]
-_Kind: TypeAlias = Literal["1d", "2d", "3d", "cube", "1d_array", "2d_array", "cube_array"]
 
 class Sampler:
     """How a texture is read at a place between its texels. Belongs to no device."""
@@ -380,7 +379,7 @@ class Texture:
         format: str,
         *,
         writable: bool = False,
-        kind: _Kind | None = None,
+        kind: str | None = None,
         mips: int = 1,
         device: Device | None = None,
     ) -> Texture:
@@ -398,7 +397,7 @@ class Texture:
         mips: int = 1,
         layers: int | None = None,
         writable: bool | None = None,
-        kind: _Kind | None = None,
+        kind: str | None = None,
         device: Device | None = None,
     ) -> Texture:
         """Texels undefined; writable where calls can write the format.
@@ -407,7 +406,7 @@ class Texture:
         """
     @staticmethod
     def from_tensor(
-        tensor: Tensor, format: str, *, writable: bool = False, kind: _Kind | None = None, mips: int = 1
+        tensor: Tensor, format: str, *, writable: bool = False, kind: str | None = None, mips: int = 1
     ) -> Texture:
         """A copy of a contiguous kf.Tensor on its device, as from_numpy() takes an array."""
     @staticmethod
@@ -419,7 +418,7 @@ class Texture:
         mips: int = 1,
         layers: int | None = None,
         writable: bool = False,
-        kind: _Kind | None = None,
+        kind: str | None = None,
         layout: int = 0,
         is_mipmapped: bool = False,
         owner: object = None,

@@ -68,6 +68,8 @@ OutValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any] | TorchTensor[Any]
 DiffOutValue: TypeAlias = OutValue | Differentiable[OutValue]
 #: None once threads() or groups() has said how many threads run; else what takes it by launchRaw().
 LaunchResult: TypeAlias = Any
+#: A grid, or its shape alone: ints, one where it has one dimension.
+GridValue: TypeAlias = Grid | int | Sequence[int]
 #: A texture with a sampler.
 SampledTexture: TypeAlias = Texture | tuple[Texture, Sampler]
 #: Memory that calls reach through pointers.
@@ -131,6 +133,7 @@ __all__ = [
     "DiffVectorValue",
     "FieldValue",
     "FloatValue",
+    "GridValue",
     "HasComponents",
     "HasCudaStream",
     "IntValue",

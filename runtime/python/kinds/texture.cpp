@@ -24,9 +24,10 @@ Arg convert_item(const manifest::kinds::Texture&, CallItems& items, std::size_t 
 }
 
 py::object result_of_item(const manifest::kinds::Texture&, CallItems& items, std::size_t i,
-                          const ContextPtr&) {
+                          const ContextPtr& context) {
     const py::handle given = items.host(i).given;
-    return given ? py::reinterpret_borrow<py::object>(given) : py::none();
+    if (given) return py::reinterpret_borrow<py::object>(given);
+    return py::cast(Texture{items.made_texture(i), context});
 }
 
 }  // namespace kf::python

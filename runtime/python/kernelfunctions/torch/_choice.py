@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from kernelfunctions._kf import Sampler, Texture
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 
 #: Costs as in the runtime: an int for a float, one number for a vector, a number for memory.
@@ -237,6 +238,9 @@ def values_of(call: Call, slots: Sequence[Slot], given: Sequence[Any]) -> list[A
 def cost_of(slot: Slot, value: Any, casts: Callable[[torch.Tensor, Leaf], bool]) -> int:
     """Returns what it costs that a value stands for a slot; raises MisfitError where it can't."""
     leaf = slot.leaf
+    if isinstance(value, Texture | Sampler) or (leaf and leaf.passing in ("texture", "sampler")):
+        reason = "textures and samplers are no arguments of PyTorch's operators: detach() the tensors, or "
+        raise MisfitError(slot.name, reason + "call under torch.no_grad()")
     if value is None and slot.is_output:
         return 0
     if leaf is None:
