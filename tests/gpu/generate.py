@@ -18,6 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
+#: Specs that have no kernels for CUDA.
+VULKAN_ALONE = {"vulkan_only", "textures_on_vulkan"}
+
 
 def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -45,7 +48,7 @@ def derived_spec(spec: Path, architecture: str, folder: Path) -> Path:
     """
     text = json.loads(spec.read_text())
     cuda = {"cuda": {"arch": [architecture], "ptx": True}}
-    is_as_it_stands = "cuda_header" in text.get("outputs", []) or text["name"] == "vulkan_only"
+    is_as_it_stands = "cuda_header" in text.get("outputs", []) or text["name"] in VULKAN_ALONE
     if not is_as_it_stands:
         text["targets"] = ["vulkan", cuda] if "vulkan" in text.get("targets", ["vulkan"]) else [cuda]
     for key in {"modules", "link", "search_paths"} & text.keys():

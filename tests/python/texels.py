@@ -105,6 +105,11 @@ class Format:
             made = values.astype(self.dtype)
         return made[..., 0] if self.components == 1 else made
 
+    def copied(self, texels: Array) -> Array:
+        """The texels that shaders leave that copy some: two of snorm's are -1."""
+        numbers = self.read(texels)
+        return self.written(numbers[..., 0] if self.components == 1 else numbers[..., : self.components])
+
     def values(self, extents: tuple[int, ...], seed: int) -> Array:
         """Numbers to write, away from halfway between two texels; some past what the format has."""
         random = np.random.default_rng(seed)

@@ -1,0 +1,369 @@
+"""Calls with textures in all forms that take them: structs, lists, globals, entry points, recorded calls."""
+
+import re
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import pytest
+from loader import Loader
+from texels import Array, Format
+
+pytestmark = pytest.mark.usefixtures("device")
+
+RGBA8 = Format("rgba8")
+RGBA32F = Format("rgba32f")
+SIZE = (5, 7)
+NEAREST = kf.Sampler("nearest")
+
+
+@pytest.fixture(scope="module")
+def calls(generated: Loader) -> ModuleType:
+    return generated("texture_calls")
+
+
+@pytest.fixture(scope="module")
+def comparison(generated: Loader) -> ModuleType:
+    if kf.default_device().backend == "cuda":
+        pytest.skip("CUDA has no comparison samplers")
+    return generated("textures_on_vulkan")
+
+
+def picture(seed: int, format: str = "rgba8", extents: tuple[int, ...] = SIZE) -> tuple[kf.Texture, Array]:
+    """A texture, and what shaders read of it."""
+    form = Format(format)
+    texels = form.texels(extents, seed)
+    return kf.Texture.from_numpy(texels, format), form.read(texels).astype(np.float32)
+
+
+def places(extents: tuple[int, ...] = SIZE) -> Array:
+    """All pixels, x first."""
+    y, x = np.indices(extents)
+    return np.stack([x, y], -1).reshape(-1, 2).astype(np.int32)
+
+
+def middles(extents: tuple[int, ...] = SIZE) -> Array:
+    made: Array = ((places(extents) + 0.5) / np.array(extents[::-1])).astype(np.float32)
+    return made
+
+
+def close(found: Any, expected: Array) -> None:
+    found = found if isinstance(found, np.ndarray) else found.to_numpy()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * max(1, float(np.abs(expected).max())))
+
+
+def test_positional_and_by_keyword(calls: ModuleType) -> None:
+    texture, texels = picture(1)
+    at = places()
+    close(calls.at(texture, at), texels.reshape(-1, 4))
+    close(calls.at(pixel=at, picture=texture, out=np.ndarray), texels.reshape(-1, 4))
+    close(calls.at(texture, (3, 2), out=np.ndarray), texels[2, 3])
+    given = kf.Tensor.zeros((len(at), 4))
+    assert calls.at(texture, at, out=given) is given
+    close(given, texels.reshape(-1, 4))
+
+
+def test_repeated_calls(calls: ModuleType) -> None:
+    """Calls that are known go the short way, with other textures, formats and extents, too."""
+    at = kf.Tensor.from_numpy(places())
+    for round_ in range(4):
+        for format in ("rgba8", "rgba32f", "r16f", "rgba8_srgb"):
+            texture, texels = picture(round_, format)
+            found = calls.at(texture, at).to_numpy()
+            np.testing.assert_allclose(found, texels.reshape(-1, 4), rtol=0, atol=2e-3)
+    larger, texels = picture(9, extents=(9, 11))
+    close(calls.at(larger, kf.Tensor.from_numpy(places((9, 11)))), texels.reshape(-1, 4))
+
+
+def test_shapes_as_grids(calls: ModuleType) -> None:
+    """A grid is given as its shape: a texture's has y before x."""
+    target = kf.Texture.empty(SIZE, "rgba8")
+    for shape in (target.shape, list(target.shape), kf.grid(target.shape)):
+        target.copy_from_numpy(np.full((*SIZE, 4), 77, np.uint8))
+        for _ in range(3):
+            calls.put(target, pixel=shape, colour=(0, 0.2, 0.6, 1))
+        expected = np.broadcast_to(np.array([0, 51, 153, 255], np.uint8), (*SIZE, 4))
+        np.testing.assert_array_equal(target.to_numpy(), expected)
+    target.copy_from_numpy(np.full((*SIZE, 4), 77, np.uint8))
+    calls.put(target, (2, 3), (1, 1, 1, 1))
+    expected = np.full((*SIZE, 4), 77, np.uint8)
+    expected[:2, :3] = 255
+    np.testing.assert_array_equal(target.to_numpy(), expected)
+    for wrong in ((1, 2, 3), (1.0, 2.0), 5):
+        with pytest.raises(kf.ArgumentError, match=re.escape("expected grid[2]")):
+            calls.put(target, wrong, (1, 1, 1, 1))
+    with pytest.raises(kf.ArgumentError, match="-1 is not an extent"):
+        calls.put(target, (-1, 2), (1, 1, 1, 1))
+    np.testing.assert_array_equal(target.to_numpy(), expected)
+
+
+def test_structs(calls: ModuleType) -> None:
+    texture, texels = picture(2)
+    expected = 3 * texels.reshape(-1, 4)
+    fields: dict[str, Any] = {"colours": texture, "how": NEAREST, "scale": 3.0}
+    for material in (fields, SimpleNamespace(**fields), calls.Material(**fields)):
+        close(calls.shade(material, middles()), expected)
+    with pytest.raises(kf.ArgumentError, match=re.escape("'material.how'")):
+        calls.shade({**fields, "how": texture}, middles())
+    with pytest.raises(kf.ArgumentError, match=re.escape("'material.colours'")):
+        calls.shade({**fields, "colours": np.zeros((5, 7, 4), np.float32)}, middles())
+
+
+def test_lists(calls: ModuleType) -> None:
+    """Sized arrays of textures; threads pick elements of their own."""
+    pages = [picture(i) for i in range(3)]
+    at = places()
+    page = (np.arange(len(at)) % 3).astype(np.int32)
+    expected = np.stack([texels.reshape(-1, 4) for _, texels in pages])[page, np.arange(len(at))]
+    textures = [texture for texture, _ in pages]
+    close(calls.pick(textures, page, at), expected)
+    close(calls.pick(tuple(textures), page, at), expected)
+    with pytest.raises(kf.ArgumentError, match="3"):
+        calls.pick(textures[:2], page, at)
+    with pytest.raises(kf.ArgumentError, match=re.escape("pages[1]")):
+        calls.pick([textures[0], NEAREST, textures[2]], page, at)
+
+
+def test_textures_with_samplers(calls: ModuleType) -> None:
+    texture, texels = picture(4)
+    expected = texels.reshape(-1, 4)
+    for given in ((texture, NEAREST), [texture, NEAREST], texture.with_sampler(NEAREST)):
+        for _ in range(3):
+            close(calls.combined(given, middles()), expected)
+    other = texture.with_sampler(kf.Sampler("linear", "repeat"))
+    close(calls.combined((other, NEAREST), middles()), expected)
+    with pytest.raises(kf.ArgumentError, match="sampler"):
+        calls.combined(texture, middles())
+
+
+def test_globals(calls: ModuleType) -> None:
+    texture, texels = picture(5)
+    behind = calls.behind.set(backdrop=texture, smooth=NEAREST)
+    for _ in range(3):
+        close(behind(middles()), texels.reshape(-1, 4))
+    other, texels = picture(6)
+    close(behind.set(backdrop=other)(middles()), texels.reshape(-1, 4))
+    canvas = kf.Texture.empty(SIZE, "rgba32f")
+    calls.paint.set(canvas=canvas)(canvas.shape, (1, 2, 3, 4))
+    np.testing.assert_array_equal(canvas.to_numpy(), np.broadcast_to([1, 2, 3, 4], (*SIZE, 4)))
+    walk = calls.walk.set(g_scene={"floor": texture, "how": NEAREST, "gain": 2.0})
+    close(walk(middles()), 2 * RGBA8.read(texture.to_numpy()).reshape(-1, 4))
+    with pytest.raises(kf.ArgumentError, match="smooth"):
+        calls.behind.set(backdrop=texture)(middles())
+
+
+def test_entry_points(calls: ModuleType) -> None:
+    target = kf.Texture.empty((9, 13), "rgba32f")
+    calls.fill.threads(target.width, target.height)(target, (1, 10, 3, 4))
+    y, x = np.indices((9, 13))
+    expected = np.stack([x, 10 * y, np.full_like(x, 3), np.full_like(x, 4)], -1)
+    np.testing.assert_array_equal(target.to_numpy(), expected)
+
+
+def test_tensors_and_textures_are_told_apart(calls: ModuleType) -> None:
+    """Overloads by what is given for x; results are made, or written where they are given."""
+    texture, texels = picture(7, "rgba32f")
+    values = kf.Tensor.from_numpy(texels)
+    for _ in range(3):
+        for x in (texture, values, texels):
+            result = calls.doubled(x)
+            assert isinstance(result, kf.Tensor)
+            np.testing.assert_array_equal(result.to_numpy(), 2 * texels)
+            target = kf.Texture.empty(SIZE, "rgba32f")
+            assert calls.paint_doubled(x, out=target) is target
+            np.testing.assert_array_equal(target.to_numpy(), 2 * texels)
+            made = calls.paint_doubled(x)
+            assert (made.shape, made.format, made.writable) == (SIZE, "rgba32f", True)
+            np.testing.assert_array_equal(made.to_numpy(), 2 * texels)
+    np.testing.assert_array_equal(calls.doubled(texture, out=np.ndarray), 2 * texels)
+    for wrong in (kf.Texture.empty(7, "rgba32f"), kf.Texture.empty((7, 7), "rgba32f", kind="cube")):
+        with pytest.raises(kf.ArgumentError):
+            calls.doubled(wrong)
+    for format in ("rgba32i", "rgba8ui"):
+        with pytest.raises(kf.ArgumentError, match=format):
+            calls.doubled(kf.Texture.empty(SIZE, format))
+
+
+def test_textures_beside_tensors(calls: ModuleType) -> None:
+    texture, texels = picture(8)
+    b = np.random.default_rng(1).normal(size=(*SIZE, 4)).astype(np.float32)
+    close(calls.mixed(texture, b, 0.25), texels + 0.25 * (b - texels))
+    row = kf.Texture.from_numpy(RGBA8.texels((1, 7), 3), "rgba8")
+    top = RGBA8.read(row.to_numpy())
+    close(calls.mixed(row, b, 0.25), top + 0.25 * (b - top))
+    for extents in ((5, 6), (6, 7), (7, 5)):
+        with pytest.raises(kf.ArgumentError, match=r"'a'|'b'"):
+            calls.mixed(kf.Texture.empty(extents, "rgba8"), b, 0.25)
+
+
+def test_gradients_go_past_textures(calls: ModuleType) -> None:
+    texture, texels = picture(9)
+    tint = kf.Tensor.from_numpy(np.random.default_rng(1).normal(size=(*SIZE, 4)).astype(np.float32))
+    tint = tint.with_grads()
+    result = calls.tinted(texture, tint)
+    close(result, texels * tint.to_numpy())
+    calls.tinted.backward(texture, tint, result)
+    assert tint.grad is not None
+    close(tint.grad, texels)
+
+
+def test_recorded_calls(calls: ModuleType) -> None:
+    """They keep textures that nobody else has any more."""
+    device = kf.default_device()
+    encoder = device.encoder()
+    canvas = kf.Texture.empty(SIZE, "rgba32f")
+    texture, texels = picture(10)
+    calls.paint_doubled.append_to(encoder, texture, out=canvas)
+    result = calls.at.append_to(encoder, canvas, places())
+    material = {"colours": canvas, "how": kf.Sampler("nearest"), "scale": 1.0}
+    shaded = calls.shade.append_to(encoder, material, middles())
+    del texture, material
+    encoder.submit()
+    close(result, 2 * texels.reshape(-1, 4))
+    close(shaded, 2 * texels.reshape(-1, 4))
+
+
+def test_prepared_calls(calls: ModuleType) -> None:
+    texture, texels = picture(11, "rgba32f")
+    target = kf.Texture.empty(SIZE, "rgba32f")
+    prepared = calls.paint_doubled.prepare(texture, out=target)
+    np.testing.assert_array_equal(target.to_numpy(), target.to_numpy())
+    prepared()
+    np.testing.assert_array_equal(target.to_numpy(), 2 * texels)
+    texture.copy_from_numpy(texels + 1)
+    prepared()
+    np.testing.assert_array_equal(target.to_numpy(), 2 * (texels + 1))
+    grid = calls.put.prepare(kf.Texture.empty(SIZE, "rgba8"), SIZE, (1, 1, 1, 1))
+    grid.set(colour=(0, 0, 0, 1))
+    grid()
+    with pytest.raises(kf.ArgumentError, match="target"):
+        grid.set(target=kf.Texture.empty(SIZE, "rgba8"))
+
+
+def test_graphs(calls: ModuleType) -> None:
+    texture, texels = picture(12, "rgba32f")
+    canvas = kf.Texture.empty(SIZE, "rgba32f")
+    with kf.Graph() as graph:
+        calls.paint_doubled(texture, out=canvas)
+        result = calls.at(canvas, kf.Tensor.from_numpy(places()))
+    for add in (0, 5):
+        texture.copy_from_numpy(texels + np.float32(add))
+        graph.replay()
+        close(result, 2 * (texels + np.float32(add)).reshape(-1, 4))
+
+
+def test_hooks(calls: ModuleType) -> None:
+    pages = iter([picture(i) for i in range(3)])
+    seen: list[Array] = []
+
+    def turn(context: kf.HookContext) -> None:
+        texture, texels = next(pages)
+        seen.append(texels)
+        context.set(backdrop=texture)
+
+    hooked = calls.behind.set(smooth=NEAREST).hook(turn)
+    for _ in range(3):
+        found = hooked(middles())
+        close(found, seen[-1].reshape(-1, 4))
+
+
+def test_writes_are_seen_by_what_comes_later(calls: ModuleType) -> None:
+    """Between calls, of tensors and textures, and copies to and from the host."""
+    a, b = (kf.Texture.empty(SIZE, "rgba32f") for _ in range(2))
+    values = np.ones((*SIZE, 4), np.float32)
+    a.copy_from_numpy(values)
+    for _ in range(5):
+        calls.paint_doubled(a, out=b)
+        calls.paint_doubled(b, out=a)
+    np.testing.assert_array_equal(a.to_numpy(), values * 2**10)
+    tensor = calls.doubled(a)
+    b.copy_from(tensor)
+    calls.paint_doubled(b, out=a)
+    np.testing.assert_array_equal(a.to_tensor().to_numpy(), values * 2**12)
+
+
+def test_views_of_one_texture(calls: ModuleType) -> None:
+    """Views of one texture, one of them written, and two of them read and written in one call."""
+    texture = kf.Texture.empty((8, 8), "rgba32f", mips=2)
+    texels = RGBA32F.texels((8, 8), 1)
+    texture.copy_from_numpy(texels)
+    below = kf.Texture.from_numpy(texels[::2, ::2].copy(), "rgba32f")
+    calls.paint_doubled(below, out=texture.mip(1))
+    np.testing.assert_array_equal(texture.mip(1).to_numpy(), 2 * texels[::2, ::2])
+    np.testing.assert_array_equal(texture.to_numpy(), texels)
+    layers = kf.Texture.empty(SIZE, "rgba32f", layers=2)
+    layers.layer(0).copy_from_numpy(RGBA32F.texels(SIZE, 2))
+    calls.paint_doubled(layers.layer(0), out=layers.layer(1))
+    np.testing.assert_array_equal(layers.layer(1).to_numpy(), 2 * RGBA32F.texels(SIZE, 2))
+
+
+def refused(call: Any, *arguments: Any, **named: Any) -> str:
+    with pytest.raises(kf.ArgumentError) as caught:
+        call(*arguments, **named)
+    return str(caught.value)
+
+
+def test_refusals_leave_outputs_untouched(calls: ModuleType) -> None:
+    texture, _ = picture(13, "rgba32f")
+    poison = np.full((*SIZE, 4), 77, np.float32)
+    target = kf.Texture.from_numpy(poison, "rgba32f", writable=True)
+    only_read = kf.Texture.from_numpy(poison, "rgba32f")
+    assert "writable" in refused(calls.paint_doubled, texture, out=only_read)
+    assert "rgba8" in refused(calls.paint_doubled, texture, out=kf.Texture.empty(SIZE, "rgba8"))
+    assert "[5, 7]" in refused(calls.paint_doubled, texture, out=kf.Texture.empty((5, 8), "rgba32f"))
+    assert "argument" in refused(calls.paint_doubled, target, out=target)
+    assert "writable" in refused(calls.fill.threads(7, 5), only_read, (1, 1, 1, 1))
+    np.testing.assert_array_equal(target.to_numpy(), poison)
+    np.testing.assert_array_equal(only_read.to_numpy(), poison)
+
+
+def test_refusals_name_what_was_given(calls: ModuleType) -> None:
+    texture, texels = picture(14)
+    at = places()
+    assert refused(calls.at, texels, at).startswith(
+        "at: argument 'picture': a kf.Texture is needed, not a float32 array of shape [5, 7, 4]: "
+        "kf.Texture.from_numpy(a, format) makes one"
+    )
+    assert refused(calls.at, kf.Tensor.from_numpy(texels), at).startswith(
+        "at: argument 'picture': a kf.Texture is needed, not a float32 tensor of shape (5, 7, 4): "
+        "kf.Texture.from_tensor(x, format) makes one"
+    )
+    assert "a kf.Texture is needed, not 5" in refused(calls.at, 5, at)
+    assert "a kf.Texture is needed, not Sampler(" in refused(calls.at, NEAREST, at)
+    assert "found a 2D rgba8 texture of shape [5, 7]; to_tensor() copies it" in refused(
+        calls.at, texture, texture
+    )
+    assert "a kf.Sampler is needed, not a 2D rgba8 texture" in refused(
+        calls.shade, {"colours": texture, "how": texture, "scale": 1.0}, middles()
+    )
+    for wrong in (
+        kf.Texture.empty((3, 5, 7), "rgba8"),
+        kf.Texture.empty((5, 7), "rgba8", layers=2),
+        kf.Texture.empty(7, "rgba8"),
+        kf.Texture.empty((7, 7), "rgba8", kind="cube"),
+        kf.Texture.empty((5, 7), "rgba8i"),
+        kf.Texture.empty((5, 7), "r32ui"),
+    ):
+        assert refused(calls.at, wrong, at).startswith("at: argument 'picture': ")
+
+
+def test_comparisons(comparison: ModuleType) -> None:
+    depth = np.random.default_rng(1).random(SIZE).astype(np.float32)
+    texture = kf.Texture.from_numpy(depth, "r32f")
+    than = np.random.default_rng(2).random(depth.size).astype(np.float32)
+    flat = depth.reshape(-1)
+    expected: list[tuple[Any, Array]] = [("less", than < flat), ("greater_equal", than >= flat)]
+    for word, holds in [*expected, ("always", np.ones(flat.size))]:
+        sampler = kf.Sampler("nearest", compare=word)
+        found = comparison.shadow(texture, sampler, middles(), than).to_numpy()
+        np.testing.assert_array_equal(found, holds)
+    with pytest.raises(kf.ArgumentError, match="compar"):
+        comparison.shadow(texture, NEAREST, middles(), than)
+
+
+def test_one_component(calls: ModuleType) -> None:
+    texture, texels = picture(15, "r16f")
+    close(calls.red(texture, places()), texels[..., 0].reshape(-1))
+    many, texels = picture(16, "rgba8")
+    close(calls.red(many, places()), texels[..., 0].reshape(-1))
