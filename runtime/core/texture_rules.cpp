@@ -1,8 +1,20 @@
 // What a parameter demands of the texture that is given for it.
 #include "core/texture_rules.h"
 
+#include <array>
+
 namespace kf::detail {
 namespace {
+
+constexpr std::array classes{TexelClass::unorm, TexelClass::snorm, TexelClass::floating,
+                             TexelClass::srgb,  TexelClass::sint,  TexelClass::uint};
+
+constexpr std::uint8_t bit_of(TexelClass one) {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(one));
+}
+
+static_assert(static_cast<int>(manifest::kinds::TextureDimension::cube) ==
+              static_cast<int>(driver::ImageDimension::cube));
 
 bool overlap(std::uint32_t first, std::uint32_t count, std::uint32_t other, std::uint32_t others) {
     return first < other + others && other < first + count;
@@ -18,10 +30,8 @@ TextureRules rules_of(const manifest::kinds::Texture& texture) {
     rules.is_combined = texture.is_combined;
     rules.one_mip = rules.is_written || texture.per_pixel;
     if (!texture.format.empty()) rules.format = texture_format_named(texture.format);
-    for (std::size_t i = 0; i < texture_formats.size(); ++i) {
-        const auto format = static_cast<TextureFormat>(i);
-        if (!manifest::kinds::is_read_as(format, texture.texel)) continue;
-        rules.classes |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(info_of(format).texel));
+    for (const TexelClass one : classes) {
+        if (manifest::kinds::is_read_as(one, texture.texel)) rules.classes |= bit_of(one);
     }
     return rules;
 }
@@ -52,10 +62,9 @@ TextureShape made_shape(const TextureRules& rules, const Dims& extents) {
     return shape;
 }
 
-bool share_texels(const driver::Image& a, const driver::ImageRange& in_a, const driver::Image& b,
-                  const driver::ImageRange& in_b) {
-    return &a == &b && overlap(in_a.first_mip, in_a.mips, in_b.first_mip, in_b.mips) &&
-           overlap(in_a.first_layer, in_a.layers, in_b.first_layer, in_b.layers);
+bool share_texels(const driver::ImageRange& a, const driver::ImageRange& b) {
+    return overlap(a.first_mip, a.mips, b.first_mip, b.mips) &&
+           overlap(a.first_layer, a.layers, b.first_layer, b.layers);
 }
 
 }  // namespace kf::detail

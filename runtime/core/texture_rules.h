@@ -58,8 +58,7 @@ struct TextureRules {
 /// kernels write.
 [[nodiscard]] TextureShape made_shape(const TextureRules& rules, const Dims& extents);
 
-/// Whether two views have a texel in common.
-[[nodiscard]] bool share_texels(const driver::Image& a, const driver::ImageRange& in_a,
-                                const driver::Image& b, const driver::ImageRange& in_b);
+/// Whether two views of one image have a texel in common.
+[[nodiscard]] bool share_texels(const driver::ImageRange& a, const driver::ImageRange& b);
 
 }  // namespace kf::detail

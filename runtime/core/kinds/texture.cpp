@@ -34,7 +34,8 @@ void check_format(const Texture& texture, const std::string& where) {
     require(!is_written || !texture.format.empty(), where, "a written texture of no format");
     if (texture.format.empty()) return;
     const std::optional<TextureFormat> format = texture_format_named(texture.format);
-    require(format && is_read_as(*format, texture.texel), where, "a texture of an impossible format");
+    require(format && is_read_as(info_of(*format).texel, texture.texel), where,
+            "a texture of an impossible format");
     require(!is_written || info_of(*format).texel != TexelClass::srgb, where,
             "a written texture of an sRGB format");
 }
@@ -43,10 +44,12 @@ void check_format(const Texture& texture, const std::string& where) {
 
 bool is_texel_word(const std::string& word) { return word == "float" || word == "int" || word == "uint"; }
 
-bool is_read_as(TextureFormat format, const std::string& texel) {
-    const TextureFormatInfo& info = info_of(format);
-    if (texel == "float") return info.is_float();
-    return info.texel == (texel == "int" ? TexelClass::sint : TexelClass::uint);
+bool is_read_as(TexelClass given, const std::string& texel) {
+    switch (given) {
+        case TexelClass::sint: return texel == "int";
+        case TexelClass::uint: return texel == "uint";
+        default: return texel == "float";
+    }
 }
 
 std::string texture_word(const Texture& texture) {

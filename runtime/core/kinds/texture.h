@@ -62,8 +62,8 @@ inline bool has_layers(const Texture& texture) {
 }
 /// Whether shaders can have such components: "float", "int" or "uint".
 [[nodiscard]] bool is_texel_word(const std::string& word);
-/// Whether shaders have such components of texels of that format: floats of fractions, too.
-[[nodiscard]] bool is_read_as(TextureFormat format, const std::string& texel);
+/// Whether shaders have such components of texels of that class: floats of fractions, too.
+[[nodiscard]] bool is_read_as(TexelClass given, const std::string& texel);
 /// "texture2d_array", "rwtexture3d": as call specs name it.
 [[nodiscard]] std::string texture_word(const Texture& texture);
 

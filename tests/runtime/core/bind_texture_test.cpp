@@ -264,7 +264,7 @@ TEST_F(BindTextureTest, TellsMipsAndLayersApart) {
     refuse(ErrorCode::aliasing, shared, f, args(first, mip));
     refuse(ErrorCode::aliasing, shared, f, args(rest, mip));
     const auto both = function({texture("a", "rgba32f"), texture("b", "rgba32f"), tensor("x", 1)});
-    refuse(ErrorCode::aliasing, "argument 'b': the call writes to it", both,
+    refuse(ErrorCode::aliasing, "argument 'a': the call writes to it", both,
            {Arg::of(first), Arg::of(first), Arg::in(x)});
     const auto none = function({texture("a"), texture("b"), tensor("x", 1)});
     std::vector<Arg> read{Arg::of(first), Arg::of(first), Arg::in(x)};
