@@ -829,6 +829,129 @@ TEST_F(ImagesTest, RegionsAndRangesOutsideAreRefused) {
                           "'target'"));
 }
 
+class AdoptedImagesTest : public ::testing::Test {
+protected:
+    AdoptedImagesTest() {
+        vulkan::AdoptedVulkan adopted;
+        adopted.instance = application_.instance();
+        adopted.physical_device = application_.physical_device();
+        adopted.device = application_.device();
+        adopted.queue = application_.queue();
+        adopted.features = VulkanApplication::features();
+        device_ = vulkan::adopt_vulkan(adopted);
+    }
+    void TearDown() override {
+        device_ = nullptr;
+        EXPECT_THAT(application_.messages(), IsEmpty());
+    }
+    /// An image of the application's, in `layout`.
+    VkImage make(VkImageLayout layout, std::shared_ptr<void>& owner, std::function<void()> destroyed = {}) {
+        const VkImage image = application_.make_image(33, 7, owner, std::move(destroyed));
+        const VkCommandBuffer commands = application_.begin();
+        application_.change_layout(commands, image, VK_IMAGE_LAYOUT_UNDEFINED, layout);
+        application_.end(commands);
+        application_.submit(commands);
+        return image;
+    }
+    static driver::ForeignImage foreign(VkImage image, VkImageLayout layout, std::shared_ptr<void> owner) {
+        return {reinterpret_cast<std::uintptr_t>(image), shape, static_cast<std::uint32_t>(layout), false,
+                std::move(owner)};
+    }
+    Floats values(const ImagePtr& image) { return as<float>(read_mip(*device_, image)); }
+
+    static constexpr ImageShape shape{two, TextureFormat::r32f, 33, 7, 1, 1, 1, true};
+    VulkanApplication application_;
+    std::shared_ptr<driver::Device> device_;
+};
+
+TEST_F(AdoptedImagesTest, AreLeftInTheirLayouts) {
+    bool freed = false;
+    const auto kernel = device_->load_kernel(add_kernel());
+    const auto ours = device_->make_image(shape);
+    for (const VkImageLayout layout : {VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+                                       VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL}) {
+        std::shared_ptr<void> owner;
+        freed = false;
+        const VkImage handle = make(layout, owner, [&] { freed = true; });
+        auto image = device_->wrap_image(foreign(handle, layout, owner));
+        owner = nullptr;
+        device_->upload_image(image, whole_mip(shape, 0), bytes_of(Floats(33 * 7, 1)));
+        add(*device_, kernel, ours, image, 1);
+        add(*device_, kernel, image, ours, 1);
+        device_->flush();
+        // The application goes on where the last batch has left it.
+        std::shared_ptr<void> buffers_owner;
+        const VkBuffer buffer = application_.make_buffer(33 * 7 * 4, buffers_owner);
+        const VkCommandBuffer commands = application_.begin();
+        application_.change_layout(commands, handle, layout, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
+        VkBufferImageCopy copy{};
+        copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+        copy.imageExtent = {33, 7, 1};
+        application_.vk.vkCmdCopyImageToBuffer(commands, handle, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, buffer,
+                                               1, &copy);
+        application_.change_layout(commands, handle, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, layout);
+        application_.end(commands);
+        application_.submit(commands);
+        const auto memory = device_->wrap({reinterpret_cast<std::uintptr_t>(buffer), 0, 33 * 7 * 4, nullptr});
+        Floats found(33 * 7);
+        device_->read_back(memory, 0, std::as_writable_bytes(std::span(found)));
+        EXPECT_THAT(found, Each(3.F));
+        EXPECT_THAT(values(image), Each(3.F));
+        // Another wrapper of the same image, in one batch with the first.
+        const auto again = device_->wrap_image(foreign(handle, layout, nullptr));
+        add(*device_, kernel, ours, again, 1);
+        add(*device_, kernel, image, ours, 1);
+        add(*device_, kernel, again, image, 1);
+        EXPECT_THAT(values(again), Each(6.F));
+        EXPECT_THAT(
+            error_of([&] {
+                (void)device_->wrap_image(foreign(handle, VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, nullptr));
+            }),
+            HasSubstr("shape-mismatch: vulkan: an image is wrapped as a 2D texture of 33 x 7, r32f, and "
+                      "already as"));
+        EXPECT_FALSE(freed);
+        image = nullptr;
+        device_->wait();
+        application_.wait();
+        EXPECT_TRUE(freed);
+    }
+    std::shared_ptr<void> owner;
+    const VkImage handle = application_.make_image(33, 7, owner);
+    EXPECT_THAT(
+        error_of([&] { (void)device_->wrap_image(foreign(handle, VK_IMAGE_LAYOUT_UNDEFINED, nullptr)); }),
+        HasSubstr("value-range: vulkan: a texture to wrap is in no layout that it could be left in"));
+    EXPECT_THAT(error_of([&] {
+                    (void)device_->wrap_image(foreign(VK_NULL_HANDLE, VK_IMAGE_LAYOUT_GENERAL, nullptr));
+                }),
+                HasSubstr("missing-argument"));
+}
+
+TEST_F(AdoptedImagesTest, InCommandBuffersOfTheCallers) {
+    const auto kernel = device_->load_kernel(add_kernel());
+    constexpr VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+    std::shared_ptr<void> owner;
+    const VkImage handle = make(layout, owner);
+    const auto image = device_->wrap_image(foreign(handle, layout, owner));
+    device_->upload_image(image, whole_mip(shape, 0), bytes_of(Floats(33 * 7, 1)));
+    const auto fresh = device_->make_image(shape);
+    const VkCommandBuffer commands = application_.begin();
+    auto recorder = vulkan::record_into(*device_, commands);
+    add(*recorder, kernel, fresh, image, 1);
+    add(*recorder, kernel, image, fresh, 1);
+    const std::uint64_t recorded = vulkan::finish(*device_, std::move(recorder));
+    // Back from the layout that it was given in.
+    application_.change_layout(commands, handle, layout, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+    application_.change_layout(commands, handle, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, layout);
+    application_.end(commands);
+    for (int i = 0; i < 3; ++i) {
+        application_.submit(commands);
+        application_.wait();
+    }
+    EXPECT_THAT(values(image), Each(7.F));
+    EXPECT_THAT(values(fresh), Each(6.F));
+    vulkan::release(*device_, recorded);
+}
+
 TEST(ImagesOfAFailingDriver, AreGivenBackAndBegunAnew) {
     FakeVulkan fake;
     vulkan::OpenOptions options;
