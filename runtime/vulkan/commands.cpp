@@ -201,6 +201,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     }
 
     // All that can throw comes before the first command.
+    VkPipeline pipeline = pipeline_of(*kernel, dispatch);
     begin();
     kernels_.add(*dispatch.kernel);
     bool conflict = false;
@@ -248,9 +249,9 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     }
 
     const DeviceFunctions& vk = context_->vk;
-    if (bound_ != kernel) {
-        vk.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline());
-        bound_ = kernel;
+    if (bound_ != pipeline) {
+        vk.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        bound_ = pipeline;
     }
     if (passing == manifest::Passing::uniform) {
         const VkDescriptorSet set = blocks_->set();
@@ -377,7 +378,7 @@ void CommandList::reset() {
     size_ = 0;
     hazards_.clear();
     ++epoch_;
-    bound_ = nullptr;
+    bound_ = VK_NULL_HANDLE;
     blocks_ = nullptr;
     descriptors_.reset();
     allocations_.clear();

@@ -119,6 +119,7 @@ private:
     void describe_buffer(const VulkanKernel& kernel, std::size_t index, const driver::BufferRange& buffer);
     void describe_image(const VulkanKernel& kernel, std::size_t index, const driver::ImageBinding& given);
     VkSampler describe_sampler(const VulkanKernel& kernel, std::size_t index, driver::Sampler& sampler);
+    static VkPipeline pipeline_of(const VulkanKernel& kernel, const driver::Dispatch& dispatch);
     /// An image that a dispatch also writes to is sampled in the layout that it is written in.
     void settle_layouts();
     /// Whether the accesses have to wait for what came before.
@@ -136,7 +137,7 @@ private:
     bool ended_ = false;
     std::size_t size_ = 0;
     Hazards hazards_;
-    const VulkanKernel* bound_ = nullptr;
+    VkPipeline bound_ = VK_NULL_HANDLE;
     std::uint64_t epoch_ = 1;  ///< of images: barriers so far
     Owners<driver::Allocation> allocations_;
     Owners<driver::Image> images_;

@@ -153,6 +153,15 @@ VkSampler CommandList::describe_sampler(const VulkanKernel& kernel, std::size_t 
     return static_cast<VulkanSampler&>(sampler).handle();
 }
 
+VkPipeline CommandList::pipeline_of(const VulkanKernel& kernel, const driver::Dispatch& dispatch) {
+    if (kernel.comparing().empty()) return kernel.pipeline();
+    std::vector<driver::SamplerDescription> samplers;
+    for (const std::size_t slot : kernel.comparing()) {
+        samplers.push_back(driver::sampler_of(dispatch.resources[slot])->description);
+    }
+    return kernel.pipeline_for(samplers);
+}
+
 void CommandList::settle_layouts() {
     const auto is_written = [&](const ImageAccess& sampled) {
         return std::ranges::any_of(accesses_, [&](const ImageAccess& other) {

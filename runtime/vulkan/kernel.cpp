@@ -19,6 +19,7 @@
 #include "vulkan/residency.h"
 #include "vulkan/result.h"
 #include "vulkan/spirv_adapt.h"
+#include "vulkan/spirv_compare.h"
 
 namespace kf::vulkan {
 namespace {
@@ -175,6 +176,46 @@ void check_descriptors(const manifest::Kernel& kernel, const manifest::BlockLayo
     }
 }
 
+constexpr std::size_t most_comparing = 16;  ///< whose choices fit into 64 bits
+
+/// What code by comparing_itself() is told of a sampler.
+std::uint64_t choices_of(const driver::SamplerDescription& sampler) {
+    constexpr std::uint64_t less = 1;
+    constexpr std::uint64_t equal = 2;
+    constexpr std::uint64_t greater = 4;
+    constexpr std::uint64_t blended = 8;
+    std::uint64_t choices = sampler.magnify == driver::Filter::linear ? blended : 0;
+    switch (sampler.compare) {
+        case driver::Compare::less: return choices | less;
+        case driver::Compare::equal: return choices | equal;
+        case driver::Compare::less_equal: return choices | less | equal;
+        case driver::Compare::greater: return choices | greater;
+        case driver::Compare::not_equal: return choices | less | greater;
+        case driver::Compare::greater_equal: return choices | greater | equal;
+        case driver::Compare::always: return choices | less | equal | greater;
+        case driver::Compare::none:
+        case driver::Compare::never: break;
+    }
+    return choices;
+}
+
+/// The slots of the samplers, by their binding numbers.
+std::vector<std::size_t> comparing_slots(const manifest::Kernel& kernel, const manifest::BlockLayout& layout,
+                                         const Compared& compared) {
+    std::vector<std::size_t> slots;
+    for (const std::uint32_t number : compared.samplers) {
+        const auto place = std::ranges::find(layout.resource_places, std::int64_t{number});
+        const auto slot = static_cast<std::size_t>(place - layout.resource_places.begin());
+        if (slot == kernel.resources.size() || !kernel.resources[slot].is_comparison) {
+            throw ArtifactError(ErrorCode::artifact_corrupt,
+                                "vulkan: the image of kernel '" + kernel.name +
+                                    "' compares texels by what is no sampler for it");
+        }
+        slots.push_back(slot);
+    }
+    return slots;
+}
+
 }  // namespace
 
 VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel)
@@ -192,8 +233,17 @@ VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifes
     for (const manifest::ResourceSlot& slot : resources_) {
         resource_types_.push_back(descriptor_type(slot.kind));
     }
+    const Compared compared = comparing_itself(words);
+    comparing_ = comparing_slots(kernel, layout, compared);
+    if (!compared.refused.empty() || comparing_.size() > most_comparing) {
+        throw DeviceError(
+            ErrorCode::missing_feature,
+            "vulkan: kernel '" + kernel.name + "' can't have " +
+                (compared.refused.empty() ? "more than 16 samplers that compare" : compared.refused));
+    }
+    entry_point_ = image.entry_point;
     try {
-        create(kernel, image.entry_point, words);
+        create(kernel, compared.words);
     } catch (...) {
         destroy();
         throw;
@@ -206,8 +256,7 @@ VulkanKernel::~VulkanKernel() {
     }
 }
 
-void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& entry_point,
-                          const Words& words) {
+void VulkanKernel::create(const manifest::Kernel& kernel, const Words& words) {
     const DeviceFunctions& vk = context_->vk;
     const VkDevice device = context_->device;
     VkPushConstantRange range{};
@@ -230,37 +279,65 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& ent
     source.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     source.codeSize = words.size() * sizeof(std::uint32_t);
     source.pCode = words.data();
-    VkShaderModule module = VK_NULL_HANDLE;
-    VkResult result = vk.vkCreateShaderModule(device, &source, nullptr, &module);
+    const VkResult result = vk.vkCreateShaderModule(device, &source, nullptr, &module_);
     if (result < 0) {
         fail(result, "vkCreateShaderModule failed for kernel '" + name_ + "'");
     }
+    // Kernels reduce over subgroups; full ones keep that on the fast path where the group allows it.
+    const Limits& limits = context_->physical.limits;
+    full_subgroups_ = limits.full_subgroups && limits.max_subgroup_size != 0 &&
+                      kernel.group_size[0] % limits.max_subgroup_size == 0;
+    pipeline_ = make_pipeline(0);
+    if (comparing_.empty()) {
+        vk.vkDestroyShaderModule(device, module_, nullptr);
+        module_ = VK_NULL_HANDLE;
+    }
+    if (tells_residency(*context_)) {
+        resident_groups = groups_at_once(*context_, pipeline_,
+                                         kernel.group_size[0] * kernel.group_size[1] * kernel.group_size[2]);
+    }
+}
 
+VkPipeline VulkanKernel::make_pipeline(std::uint64_t choices) const {
+    std::vector<VkBool32> values;
+    std::vector<VkSpecializationMapEntry> entries;
+    for (std::uint32_t i = 0; i < 4 * comparing_.size(); ++i) {
+        entries.push_back({Compared::first_constant + i, static_cast<std::uint32_t>(i * sizeof(VkBool32)),
+                           sizeof(VkBool32)});
+        values.push_back((choices >> i & 1U) != 0 ? VK_TRUE : VK_FALSE);
+    }
+    VkSpecializationInfo constants{};
+    constants.mapEntryCount = static_cast<std::uint32_t>(entries.size());
+    constants.pMapEntries = entries.data();
+    constants.dataSize = values.size() * sizeof(VkBool32);
+    constants.pData = values.data();
     VkComputePipelineCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = module;
-    info.stage.pName = entry_point.c_str();
-    // Kernels reduce over subgroups; full ones keep that on the fast path where the group allows it.
-    const Limits& limits = context_->physical.limits;
-    if (limits.full_subgroups && limits.max_subgroup_size != 0 &&
-        kernel.group_size[0] % limits.max_subgroup_size == 0) {
-        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-    }
-    const bool tells = tells_residency(*context_);
-    info.flags = tells ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR : 0;
+    info.stage.module = module_;
+    info.stage.pName = entry_point_.c_str();
+    info.stage.pSpecializationInfo = entries.empty() ? nullptr : &constants;
+    info.stage.flags = full_subgroups_ ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
+    info.flags = tells_residency(*context_) ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR : 0;
     info.layout = layout_;
     info.basePipelineIndex = -1;
-    result = vk.vkCreateComputePipelines(device, context_->pipeline_cache, 1, &info, nullptr, &pipeline_);
-    vk.vkDestroyShaderModule(device, module, nullptr);
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    const VkResult result = context_->vk.vkCreateComputePipelines(context_->device, context_->pipeline_cache,
+                                                                  1, &info, nullptr, &pipeline);
     if (result < 0) {
         fail(result, "vkCreateComputePipelines failed for kernel '" + name_ + "'");
     }
-    if (tells) {
-        resident_groups = groups_at_once(*context_, pipeline_,
-                                         kernel.group_size[0] * kernel.group_size[1] * kernel.group_size[2]);
-    }
+    return pipeline;
+}
+
+VkPipeline VulkanKernel::pipeline_for(std::span<const driver::SamplerDescription> samplers) const {
+    std::uint64_t choices = 0;
+    for (std::size_t i = 0; i < samplers.size(); ++i) choices |= choices_of(samplers[i]) << 4 * i;
+    const std::lock_guard lock(mutex_);
+    VkPipeline& pipeline = by_choices_[choices];
+    if (pipeline == VK_NULL_HANDLE) pipeline = make_pipeline(choices);
+    return pipeline;
 }
 
 void VulkanKernel::create_resource_layout() {
@@ -282,6 +359,10 @@ void VulkanKernel::create_resource_layout() {
 
 void VulkanKernel::destroy() {
     context_->vk.vkDestroyPipeline(context_->device, pipeline_, nullptr);
+    for (const auto& [choices, pipeline] : by_choices_) {
+        context_->vk.vkDestroyPipeline(context_->device, pipeline, nullptr);
+    }
+    context_->vk.vkDestroyShaderModule(context_->device, module_, nullptr);
     context_->vk.vkDestroyPipelineLayout(context_->device, layout_, nullptr);
     context_->vk.vkDestroyDescriptorSetLayout(context_->device, resource_layout_, nullptr);
 }

@@ -1,7 +1,10 @@
 // A compute pipeline made from a kernel's SPIR-V image.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,10 @@ public:
     [[nodiscard]] const Context* context() const { return context_.get(); }
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] VkPipeline pipeline() const { return pipeline_; }
+    /// The slots of the samplers that compare. Such a kernel has pipeline_for(), made when it is first
+    /// needed; thread-safe.
+    [[nodiscard]] const std::vector<std::size_t>& comparing() const { return comparing_; }
+    VkPipeline pipeline_for(std::span<const driver::SamplerDescription> samplers) const;
     [[nodiscard]] VkPipelineLayout layout() const { return layout_; }
     [[nodiscard]] std::uint32_t block_size() const { return block_size_; }  ///< bytes
     [[nodiscard]] manifest::Passing passing() const { return passing_; }
@@ -37,8 +44,10 @@ public:
     static constexpr std::uint32_t resource_set = 1;
 
 private:
-    void create(const manifest::Kernel& kernel, const std::string& entry_point, const Words& words);
+    void create(const manifest::Kernel& kernel, const Words& words);
     void create_resource_layout();
+    /// `choices`: four bits of each sampler that compares, from the lowest on.
+    VkPipeline make_pipeline(std::uint64_t choices) const;
     void destroy();
 
     std::shared_ptr<const Context> context_;
@@ -51,6 +60,12 @@ private:
     VkDescriptorSetLayout resource_layout_ = VK_NULL_HANDLE;  ///< null where there are none
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;
+    std::string entry_point_;
+    bool full_subgroups_ = false;
+    VkShaderModule module_ = VK_NULL_HANDLE;  ///< kept for pipelines to come, of kernels that compare
+    std::vector<std::size_t> comparing_;
+    mutable std::mutex mutex_;
+    mutable std::map<std::uint64_t, VkPipeline> by_choices_;
 };
 
 }  // namespace kf::vulkan

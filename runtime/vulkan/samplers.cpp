@@ -28,21 +28,6 @@ VkSamplerAddressMode address_mode(driver::Address address) {
     return VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
 }
 
-VkCompareOp compare_op(driver::Compare compare) {
-    switch (compare) {
-        case driver::Compare::less: return VK_COMPARE_OP_LESS;
-        case driver::Compare::equal: return VK_COMPARE_OP_EQUAL;
-        case driver::Compare::less_equal: return VK_COMPARE_OP_LESS_OR_EQUAL;
-        case driver::Compare::greater: return VK_COMPARE_OP_GREATER;
-        case driver::Compare::not_equal: return VK_COMPARE_OP_NOT_EQUAL;
-        case driver::Compare::greater_equal: return VK_COMPARE_OP_GREATER_OR_EQUAL;
-        case driver::Compare::always: return VK_COMPARE_OP_ALWAYS;
-        case driver::Compare::none:
-        case driver::Compare::never: break;
-    }
-    return VK_COMPARE_OP_NEVER;
-}
-
 std::optional<VkBorderColor> border_colour(const std::array<float, 4>& border) {
     if (border == std::array<float, 4>{0, 0, 0, 0}) return VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK;
     if (border == std::array<float, 4>{0, 0, 0, 1}) return VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
@@ -104,8 +89,9 @@ VulkanSampler::VulkanSampler(std::shared_ptr<const Context> context, const drive
     info.mipLodBias = wanted.lod_bias;
     info.anisotropyEnable = wanted.anisotropy > 1 ? VK_TRUE : VK_FALSE;
     info.maxAnisotropy = wanted.anisotropy;
-    info.compareEnable = wanted.compare == driver::Compare::none ? VK_FALSE : VK_TRUE;
-    info.compareOp = compare_op(wanted.compare);
+    // Kernels compare themselves: see spirv_compare.h.
+    info.compareEnable = VK_FALSE;
+    info.compareOp = VK_COMPARE_OP_NEVER;
     info.minLod = wanted.lod_min;
     info.maxLod = wanted.lod_max;
     info.borderColor = *border_colour(wanted.border);

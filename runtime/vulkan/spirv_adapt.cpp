@@ -5,11 +5,11 @@
 #include <cstring>
 #include <map>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 
 #include "core/spirv.h"
+#include "vulkan/spirv_words.h"
 
 namespace kf::vulkan {
 namespace {
@@ -53,27 +53,6 @@ constexpr std::uint32_t decoration_binding = 33;
 constexpr std::uint32_t decoration_set = 34;
 constexpr std::string_view add_extension = "SPV_EXT_shader_atomic_float_add";
 
-using Instruction = std::span<const std::uint32_t>;
-
-std::uint32_t opcode(Instruction instruction) { return instruction[0] & 0xFFFFU; }
-
-/// Empty where the words don't add up to whole instructions.
-std::vector<Instruction> instructions_of(const Words& module) {
-    std::vector<Instruction> found;
-    if (module.size() < header_words || module[0] != magic) {
-        return found;
-    }
-    for (std::size_t at = header_words; at < module.size();) {
-        const std::size_t count = module[at] >> 16U;
-        if (count == 0 || count > module.size() - at) {
-            return {};
-        }
-        found.emplace_back(module.data() + at, count);
-        at += count;
-    }
-    return found;
-}
-
 bool is_capability(Instruction one, std::uint32_t capability) {
     return opcode(one) == op_capability && one.size() == 2 && one[1] == capability;
 }
@@ -82,11 +61,6 @@ bool is_add_extension(Instruction one) {
     const std::size_t bytes = (one.size() - 1) * sizeof(std::uint32_t);
     return opcode(one) == op_extension && bytes > add_extension.size() &&
            std::memcmp(one.data() + 1, add_extension.data(), add_extension.size()) == 0;
-}
-
-void put(Words& words, std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
-    words.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16U | op);
-    words.insert(words.end(), operands);
 }
 
 class AtomicsReplacer {

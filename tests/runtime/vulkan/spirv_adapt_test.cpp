@@ -1,6 +1,8 @@
 // Tests what becomes of SPIR-V on devices that lack something.
 #include "vulkan/spirv_adapt.h"
 
+#include "vulkan/spirv_compare.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -96,6 +98,39 @@ TEST(SpirvAdapt, TakesNoWordsThatAreNoModule) {
         EXPECT_EQ(keeping_subnormals(words), words);
         EXPECT_FALSE(uses_float_atomics(words));
     }
+}
+
+/// The module with operand `index` of its only such instruction, counted from the first word, changed.
+Words with_operand(Words words, std::uint32_t op, std::size_t index, std::uint32_t value) {
+    for (std::size_t at = 5; at < words.size(); at += words[at] >> 16U) {
+        if ((words[at] & 0xFFFFU) == op) words[at + index] = value;
+    }
+    return words;
+}
+
+TEST(SpirvCompare, GathersAndComparesItself) {
+    constexpr std::uint32_t op_sample_dref = 90;
+    constexpr std::uint32_t op_type_image = 25;
+    const Words before = words_of("texture_compare");
+    ASSERT_THAT(opcodes(before), Contains(op_sample_dref));
+    const Compared after = comparing_itself(before);
+    EXPECT_EQ(after.refused, "");
+    EXPECT_THAT(after.samplers, ::testing::ElementsAre(1U));
+    EXPECT_THAT(opcodes(after.words), Not(Contains(op_sample_dref)));
+    EXPECT_TRUE(is_valid(after.words));
+    EXPECT_EQ(comparing_itself(after.words).words, after.words) << "nothing compares any more";
+    for (const char* other : {"texture_sample", "add_step_by_value"}) {
+        const Compared same = comparing_itself(words_of(other));
+        EXPECT_EQ(same.words, words_of(other));
+        EXPECT_THAT(same.samplers, ::testing::IsEmpty());
+    }
+    // Another level of detail than the constant 0, a cube, derivatives.
+    EXPECT_EQ(comparing_itself(with_operand(before, op_sample_dref, 7, 1)).refused,
+              "comparison of texels of another mip than the view's first");
+    EXPECT_EQ(comparing_itself(with_operand(before, op_type_image, 3, 3)).refused,
+              "comparison of texels that aren't floats of a 2D texture");
+    EXPECT_EQ(comparing_itself(with_operand(before, op_sample_dref, 6, 4)).refused,
+              "comparison of texels at an offset that is no constant, or with derivatives");
 }
 
 }  // namespace

@@ -1,0 +1,389 @@
+// Comparison of texels by the kernel's own code.
+#include "vulkan/spirv_compare.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "vulkan/spirv_words.h"
+
+namespace kf::vulkan {
+namespace {
+
+using namespace spirv;
+
+// Numbers of the SPIR-V specification, section 3, that are of interest here alone.
+enum Op : std::uint32_t {
+    op_type_bool = 20,
+    op_type_int = 21,
+    op_type_float = 22,
+    op_type_vector = 23,
+    op_type_image = 25,
+    op_type_sampled_image = 27,
+    op_type_pointer = 32,
+    op_constant = 43,
+    op_constant_null = 46,
+    op_spec_constant_true = 48,
+    op_function = 54,
+    op_variable = 59,
+    op_load = 61,
+    op_decorate = 71,
+    op_member_decorate = 72,
+    op_composite_construct = 80,
+    op_composite_extract = 81,
+    op_sampled_image = 86,
+    op_sample_dref_implicit = 89,
+    op_sample_dref_explicit = 90,
+    op_gather = 96,
+    op_gather_dref = 97,
+    op_image = 100,
+    op_query_size_lod = 103,
+    op_convert_s_to_f = 111,
+    op_f_add = 129,
+    op_f_sub = 131,
+    op_f_mul = 133,
+    op_f_div = 136,
+    op_f_mod = 141,
+    op_logical_or = 166,
+    op_logical_and = 167,
+    op_select = 169,
+    op_f_equal = 180,
+    op_f_less = 184,
+    op_f_greater = 186,
+    op_f_greater_equal = 190,
+};
+constexpr std::size_t bound_at = 3;
+constexpr std::uint32_t decoration_spec_id = 1;
+constexpr std::uint32_t decoration_binding = 33;
+constexpr std::uint32_t capability_image_query = 50;
+constexpr std::uint32_t dimension_2d = 1;
+constexpr std::uint32_t operand_lod = 2;
+constexpr std::uint32_t operand_constant_offset = 8;
+
+class Comparer {
+public:
+    explicit Comparer(const Words& module) : module_(module), instructions_(instructions_of(module)) {}
+
+    Compared replace() {
+        Compared result;
+        if (std::none_of(instructions_.begin(), instructions_.end(), compares)) {
+            result.words = module_;
+            return result;
+        }
+        next_ = module_[bound_at];
+        find_definitions();
+        make_types();
+        Words code;
+        for (const Instruction one : instructions_) {
+            if (opcode(one) == op_function) in_functions_ = true;
+            if (!in_functions_) continue;
+            if (compares(one)) {
+                replace(one, code);
+            } else {
+                code.insert(code.end(), one.begin(), one.end());
+            }
+        }
+        result.words = joined(code);
+        result.samplers = samplers_;
+        result.refused = refused_;
+        return result;
+    }
+
+private:
+    using Key = std::vector<std::uint32_t>;
+    /// What a sample is taken of.
+    struct Source {
+        std::uint32_t image = 0;    ///< the value
+        std::uint32_t sampler = 0;  ///< its number among samplers_
+        bool is_array = false;
+    };
+
+    static bool compares(Instruction one) {
+        const std::uint32_t op = opcode(one);
+        return (op == op_sample_dref_implicit || op == op_sample_dref_explicit || op == op_gather_dref) &&
+               one.size() >= 6;
+    }
+
+    void find_definitions() {
+        for (const Instruction one : instructions_) {
+            const std::uint32_t op = opcode(one);
+            if (op >= op_type_bool && op <= op_type_pointer && one.size() >= 2) {
+                Key key(one.begin(), one.end());
+                key.erase(key.begin() + 1);
+                types_.emplace(std::move(key), one[1]);
+                definitions_.emplace(one[1], one);
+            } else if (op == op_decorate && one.size() == 4 && one[2] == decoration_binding) {
+                bindings_[one[1]] = one[3];
+            } else if (op == op_constant || op == op_constant_null || op == op_variable || op == op_load ||
+                       op == op_sampled_image) {
+                definitions_.emplace(one[2], one);
+            }
+        }
+    }
+
+    /// What defines the value, if it is by such an instruction; else empty.
+    [[nodiscard]] Instruction definition(std::uint32_t id, std::uint32_t op) const {
+        const auto found = definitions_.find(id);
+        return found != definitions_.end() && opcode(found->second) == op ? found->second : Instruction{};
+    }
+
+    std::uint32_t made(std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
+        Key key{static_cast<std::uint32_t>(operands.size() + 2) << 16U | op};
+        key.insert(key.end(), operands);
+        if (const auto found = types_.find(key); found != types_.end()) return found->second;
+        const std::uint32_t id = next_++;
+        types_.emplace(key, id);
+        declarations_.push_back(key.front());
+        declarations_.push_back(id);
+        declarations_.insert(declarations_.end(), operands);
+        return id;
+    }
+
+    std::uint32_t constant(std::uint32_t type, std::uint32_t bits) {
+        const std::uint32_t id = next_++;
+        put(declarations_, op_constant, {type, id, bits});
+        return id;
+    }
+
+    void make_types() {
+        bool_ = made(op_type_bool, {});
+        int_ = made(op_type_int, {32, 1});
+        float_ = made(op_type_float, {32});
+        bool4_ = made(op_type_vector, {bool_, 4});
+        float4_ = made(op_type_vector, {float_, 4});
+        zero_ = constant(int_, 0);
+        half_ = constant(float_, std::bit_cast<std::uint32_t>(0.5F));
+        one_ = constant(float_, std::bit_cast<std::uint32_t>(1.F));
+        none_ = constant(float_, 0);
+    }
+
+    void refuse(const char* what) {
+        if (refused_.empty()) refused_ = what;
+    }
+
+    /// The number of the variable's sampler among those that compare.
+    std::uint32_t sampler_of(std::uint32_t loaded) {
+        const Instruction load = definition(loaded, op_load);
+        const auto binding = load.empty() ? bindings_.end() : bindings_.find(load[3]);
+        if (binding == bindings_.end()) {
+            refuse("comparison by a sampler that is no parameter of the kernel's");
+            return 0;
+        }
+        const auto known = std::ranges::find(samplers_, binding->second);
+        const auto number = static_cast<std::uint32_t>(known - samplers_.begin());
+        if (known == samplers_.end()) {
+            samplers_.push_back(binding->second);
+            for (std::uint32_t i = 0; i < 4; ++i) {
+                const std::uint32_t id = next_++;
+                put(decorations_, op_decorate,
+                    {id, decoration_spec_id, Compared::first_constant + 4 * number + i});
+                put(declarations_, op_spec_constant_true, {bool_, id});
+                choices_.push_back(id);
+            }
+        }
+        return number;
+    }
+
+    Source source_of(std::uint32_t sampled, Words& code) {
+        Source source;
+        Instruction image_type;
+        if (const Instruction both = definition(sampled, op_sampled_image); !both.empty()) {
+            source.sampler = sampler_of(both[4]);
+            source.image = both[3];
+            const Instruction load = definition(both[3], op_load);
+            if (!load.empty()) image_type = definition(load[1], op_type_image);
+        } else if (const Instruction load = definition(sampled, op_load); !load.empty()) {
+            source.sampler = sampler_of(sampled);
+            const Instruction type = definition(load[1], op_type_sampled_image);
+            if (!type.empty()) {
+                image_type = definition(type[2], op_type_image);
+                source.image = next_++;
+                put(code, op_image, {type[2], source.image, sampled});
+            }
+        }
+        if (image_type.size() < 9 || image_type[3] != dimension_2d || image_type[2] != float_) {
+            refuse("comparison of texels that aren't floats of a 2D texture");
+        } else {
+            source.is_array = image_type[5] != 0;
+        }
+        return source;
+    }
+
+    [[nodiscard]] bool is_zero(std::uint32_t id) const {
+        const Instruction value = definition(id, op_constant);
+        return !definition(id, op_constant_null).empty() || (value.size() == 4 && value[3] == 0);
+    }
+
+    /// The image operands that a gather takes as well; refuses others.
+    std::vector<std::uint32_t> operands_of(Instruction sample) {
+        if (sample.size() < 7) return {};
+        std::size_t next = 7;
+        std::vector<std::uint32_t> kept;
+        if ((sample[6] & operand_lod) != 0 && !(next < sample.size() && is_zero(sample[next++]))) {
+            refuse("comparison of texels of another mip than the view's first");
+        }
+        if ((sample[6] & operand_constant_offset) != 0 && next < sample.size()) {
+            kept = {operand_constant_offset, sample[next++]};
+        }
+        if ((sample[6] & ~(operand_lod | operand_constant_offset)) != 0) {
+            refuse("comparison of texels at an offset that is no constant, or with derivatives");
+        }
+        return kept;
+    }
+
+    std::uint32_t binary(Words& code, std::uint32_t op, std::uint32_t type, std::uint32_t a,
+                         std::uint32_t b) {
+        const std::uint32_t id = next_++;
+        put(code, op, {type, id, a, b});
+        return id;
+    }
+    std::uint32_t extract(Words& code, std::uint32_t type, std::uint32_t from, std::uint32_t index) {
+        return binary(code, op_composite_extract, type, from, index);
+    }
+    std::uint32_t splat(Words& code, std::uint32_t type, std::uint32_t value) {
+        const std::uint32_t id = next_++;
+        put(code, op_composite_construct, {type, id, value, value, value, value});
+        return id;
+    }
+    std::uint32_t select(Words& code, std::uint32_t type, std::uint32_t which, std::uint32_t yes,
+                         std::uint32_t no) {
+        const std::uint32_t id = next_++;
+        put(code, op_select, {type, id, which, yes, no});
+        return id;
+    }
+
+    /// 1 of each gathered texel with which the comparison holds, else 0.
+    std::uint32_t passes(Words& code, const Source& source, std::uint32_t texels, std::uint32_t reference,
+                         std::uint32_t result) {
+        const std::uint32_t references = splat(code, float4_, reference);
+        std::uint32_t any = 0;
+        std::uint32_t i = 0;
+        for (const std::uint32_t op : {op_f_less, op_f_equal, op_f_greater}) {
+            const std::uint32_t holds = binary(code, op, bool4_, references, texels);
+            const std::uint32_t wanted = splat(code, bool4_, choices_[4 * source.sampler + i++]);
+            const std::uint32_t both = binary(code, op_logical_and, bool4_, holds, wanted);
+            any = any == 0 ? both : binary(code, op_logical_or, bool4_, any, both);
+        }
+        const std::uint32_t yes = splat(code, float4_, one_);
+        const std::uint32_t no = splat(code, float4_, none_);
+        put(code, op_select, {float4_, result, any, yes, no});
+        return result;
+    }
+
+    std::uint32_t gather(Words& code, std::uint32_t sampled, std::uint32_t place,
+                         const std::vector<std::uint32_t>& operands) {
+        const std::uint32_t id = next_++;
+        code.push_back(static_cast<std::uint32_t>(6 + operands.size()) << 16U | op_gather);
+        code.insert(code.end(), {float4_, id, sampled, place, zero_});
+        code.insert(code.end(), operands.begin(), operands.end());
+        return id;
+    }
+
+    void replace(Instruction sample, Words& code) {
+        const std::uint32_t result = sample[2];
+        const Source source = source_of(sample[3], code);
+        const std::vector<std::uint32_t> operands = operands_of(sample);
+        if (!refused_.empty()) return;
+        if (opcode(sample) == op_gather_dref) {
+            const std::uint32_t texels = gather(code, sample[3], sample[4], operands);
+            (void)passes(code, source, texels, sample[5], result);
+            return;
+        }
+        const std::uint32_t count = source.is_array ? 3 : 2;
+        const std::uint32_t int_n = made(op_type_vector, {int_, count});
+        const std::uint32_t float_n = made(op_type_vector, {float_, count});
+        const std::uint32_t size = binary(code, op_query_size_lod, int_n, source.image, zero_);
+        const std::uint32_t sizes = next_++;
+        put(code, op_convert_s_to_f, {float_n, sizes, size});
+        // Where in the square of four texels it is, and the corner between them: a gather there has no two
+        // ways to round.
+        std::uint32_t part[2];
+        std::uint32_t corner[2];
+        for (std::uint32_t d = 0; d < 2; ++d) {
+            const std::uint32_t extent = extract(code, float_, sizes, d);
+            const std::uint32_t place = extract(code, float_, sample[4], d);
+            const std::uint32_t at = binary(code, op_f_mul, float_, place, extent);
+            const std::uint32_t middle = binary(code, op_f_sub, float_, at, half_);
+            part[d] = binary(code, op_f_mod, float_, middle, one_);
+            const std::uint32_t first = binary(code, op_f_sub, float_, middle, part[d]);
+            const std::uint32_t between = binary(code, op_f_add, float_, first, one_);
+            corner[d] = binary(code, op_f_div, float_, between, extent);
+            const std::uint32_t is_upper = binary(code, op_f_greater_equal, bool_, part[d], half_);
+            const std::uint32_t nearest = select(code, float_, is_upper, one_, none_);
+            part[d] = select(code, float_, choices_[4 * source.sampler + 3], part[d], nearest);
+        }
+        const std::uint32_t place = next_++;
+        if (source.is_array) {
+            const std::uint32_t layer = extract(code, float_, sample[4], 2);
+            put(code, op_composite_construct, {float_n, place, corner[0], corner[1], layer});
+        } else {
+            put(code, op_composite_construct, {float_n, place, corner[0], corner[1]});
+        }
+        const std::uint32_t texels = gather(code, sample[3], place, operands);
+        const std::uint32_t passed = passes(code, source, texels, sample[5], next_++);
+        // Counter-clockwise from the lower left: x, y are of the second row, w, z of the first.
+        const auto blend = [&](std::uint32_t from, std::uint32_t to, std::uint32_t by, std::uint32_t id) {
+            const std::uint32_t way = binary(code, op_f_sub, float_, to, from);
+            const std::uint32_t step = binary(code, op_f_mul, float_, way, by);
+            put(code, op_f_add, {float_, id, from, step});
+            return id;
+        };
+        const std::uint32_t second =
+            blend(extract(code, float_, passed, 0), extract(code, float_, passed, 1), part[0], next_++);
+        const std::uint32_t first =
+            blend(extract(code, float_, passed, 3), extract(code, float_, passed, 2), part[0], next_++);
+        (void)blend(first, second, part[1], result);
+    }
+
+    /// All of it, in the order that SPIR-V has.
+    [[nodiscard]] Words joined(const Words& code) const {
+        Words words(module_.begin(), module_.begin() + header_words);
+        words[bound_at] = next_;
+        const bool queries = std::ranges::any_of(instructions_, [](Instruction one) {
+            return opcode(one) == op_capability && one.size() == 2 && one[1] == capability_image_query;
+        });
+        if (!queries) put(words, op_capability, {capability_image_query});
+        bool decorated = false;
+        for (const Instruction one : instructions_) {
+            const std::uint32_t op = opcode(one);
+            if (op == op_function) break;
+            if (!decorated && (op == op_decorate || op == op_member_decorate)) {
+                decorated = true;
+                words.insert(words.end(), decorations_.begin(), decorations_.end());
+            }
+            words.insert(words.end(), one.begin(), one.end());
+        }
+        words.insert(words.end(), declarations_.begin(), declarations_.end());
+        words.insert(words.end(), code.begin(), code.end());
+        return words;
+    }
+
+    const Words& module_;
+    std::vector<Instruction> instructions_;
+    std::map<Key, std::uint32_t> types_;
+    std::map<std::uint32_t, Instruction> definitions_;
+    std::map<std::uint32_t, std::uint32_t> bindings_;  ///< of variables
+    std::vector<std::uint32_t> samplers_;
+    std::vector<std::uint32_t> choices_;  ///< specialization constants, four of each sampler
+    std::string refused_;
+    bool in_functions_ = false;
+    std::uint32_t next_ = 0;
+    Words decorations_;
+    Words declarations_;
+    std::uint32_t bool_ = 0;
+    std::uint32_t int_ = 0;
+    std::uint32_t float_ = 0;
+    std::uint32_t bool4_ = 0;
+    std::uint32_t float4_ = 0;
+    std::uint32_t zero_ = 0;
+    std::uint32_t half_ = 0;
+    std::uint32_t one_ = 0;
+    std::uint32_t none_ = 0;
+};
+
+}  // namespace
+
+Compared comparing_itself(const Words& module) { return Comparer(module).replace(); }
+
+}  // namespace kf::vulkan
