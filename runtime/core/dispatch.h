@@ -58,16 +58,16 @@ void check_copy(const Info& info, std::uint64_t to, std::uint64_t from, std::uin
 }
 
 /// The image of a resource that is a texture; null for others.
-[[nodiscard]] inline std::shared_ptr<Image> image_of(const Resource& resource) {
+[[nodiscard]] inline Image* image_of(const Resource& resource) {
     const auto* image = std::get_if<ImageBinding>(&resource);
-    return image == nullptr ? nullptr : image->image;
+    return image == nullptr ? nullptr : image->image.get();
 }
 
 /// The sampler of a resource that is one, or has one; else null.
-[[nodiscard]] inline std::shared_ptr<Sampler> sampler_of(const Resource& resource) {
-    if (const auto* image = std::get_if<ImageBinding>(&resource)) return image->sampler;
+[[nodiscard]] inline Sampler* sampler_of(const Resource& resource) {
+    if (const auto* image = std::get_if<ImageBinding>(&resource)) return image->sampler.get();
     const auto* sampler = std::get_if<SamplerBinding>(&resource);
-    return sampler == nullptr ? nullptr : sampler->sampler;
+    return sampler == nullptr ? nullptr : sampler->sampler.get();
 }
 
 /// Throws kf::DeviceError (missing_feature), naming the resource, where the kernel takes one that the driver

@@ -113,7 +113,7 @@ void CommandList::keep(const std::shared_ptr<HostPool::Chunk>& chunk) {
 void CommandList::barrier(std::span<const ImageAccess> images) {
     barriers_.clear();
     for (const ImageAccess& one : images) {
-        change_layout(one.image->handle(), track(*one.image), one.part, one.layout);
+        change_layout(one.image->handle(), *one.states, one.part, one.layout);
     }
     memory_barrier(context_->vk, buffer_, our_stages, our_writes, our_stages, our_accesses, barriers_);
     hazards_.clear();
@@ -216,7 +216,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
         if (const auto memory = driver::memory_of(dispatch.resources[i])) {
             keep(*memory);
             conflict = conflict || hazards_.conflicts(hazard_key(*memory), slots[i].writes);
-        } else if (const auto sampler = driver::sampler_of(dispatch.resources[i])) {
+        } else if (driver::Sampler* sampler = driver::sampler_of(dispatch.resources[i])) {
             samplers_.add(*sampler);
         }
     }
@@ -275,7 +275,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
 }
 
 void CommandList::order(std::initializer_list<std::pair<const void*, bool>> accesses,
-                        std::span<const ImageAccess> images) {
+                        std::span<ImageAccess> images) {
     const auto waits = [&](const auto& one) { return hazards_.conflicts(one.first, one.second); };
     if (conflicts(images) || std::ranges::any_of(accesses, waits)) {
         barrier(images);

@@ -94,6 +94,7 @@ private:
         ImagePart part;
         VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
         bool writes = false;
+        ImageStates* states = nullptr;  ///< in this list, once conflicts() was asked
     };
     struct Tracked {
         VulkanImage* image = nullptr;
@@ -113,7 +114,7 @@ private:
     /// Puts a barrier where a command must wait that accesses memory so: by its hazard key, and whether it
     /// writes; and images.
     void order(std::initializer_list<std::pair<const void*, bool>> accesses,
-               std::span<const ImageAccess> images = {});
+               std::span<ImageAccess> images = {});
     /// Checks the resources, and sets bound_resources_ and accesses_ to them.
     void describe(const VulkanKernel& kernel, const driver::Dispatch& dispatch);
     void describe_buffer(const VulkanKernel& kernel, std::size_t index, const driver::BufferRange& buffer);
@@ -123,8 +124,8 @@ private:
     /// An image that a dispatch also writes to is sampled in the layout that it is written in.
     void settle_layouts();
     /// Whether the accesses have to wait for what came before.
-    bool conflicts(std::span<const ImageAccess> images);
-    void note(std::span<const ImageAccess> images);
+    bool conflicts(std::span<ImageAccess> images);
+    void note(std::span<const ImageAccess> images) const;
     /// The block's offset in blocks_, from where on `room` bytes lie in the buffer.
     std::uint64_t store_block(std::span<const std::byte> block, std::uint64_t room);
 

@@ -245,7 +245,7 @@ void VulkanDevice::flush_if_full() {
 void VulkanDevice::dispatch(const driver::Dispatch& dispatch) {
     const Lock lock(*this);
     for (const driver::Resource& resource : dispatch.resources) {
-        begin_fresh(driver::image_of(resource).get());
+        begin_fresh(driver::image_of(resource));
     }
     current().dispatch(dispatch);
     for (const driver::Use& use : dispatch.uses) {

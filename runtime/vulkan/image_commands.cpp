@@ -102,16 +102,17 @@ void CommandList::change_layout(VkImage image, ImageStates& states, const ImageP
     }
 }
 
-bool CommandList::conflicts(std::span<const ImageAccess> images) {
+bool CommandList::conflicts(std::span<ImageAccess> images) {
     bool found = false;
-    for (const ImageAccess& one : images) {
-        found = track(*one.image).conflicts(one.part, one.layout, one.writes, epoch_) || found;
+    for (ImageAccess& one : images) {
+        one.states = &track(*one.image);
+        found = one.states->conflicts(one.part, one.layout, one.writes, epoch_) || found;
     }
     return found;
 }
 
-void CommandList::note(std::span<const ImageAccess> images) {
-    for (const ImageAccess& one : images) track(*one.image).note(one.part, one.writes, epoch_);
+void CommandList::note(std::span<const ImageAccess> images) const {
+    for (const ImageAccess& one : images) one.states->note(one.part, one.writes, epoch_);
 }
 
 void CommandList::describe_image(const VulkanKernel& kernel, std::size_t index,
@@ -194,7 +195,7 @@ void CommandList::copy_to_image(const std::shared_ptr<driver::Image>& target,
     }
     begin();
     keep(*source);
-    const ImageAccess access{&to, part_of(region), VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, true};
+    ImageAccess access{&to, part_of(region), VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, true};
     order({{from.hazard_key(), false}}, {&access, 1});
     const VkBufferImageCopy copy = copy_of(region, from.offset() + offset);
     context_->vk.vkCmdCopyBufferToImage(buffer_, from.buffer(), to.handle(), access.layout, 1, &copy);
@@ -213,7 +214,7 @@ void CommandList::copy_from_image(const std::shared_ptr<driver::Allocation>& tar
     }
     begin();
     keep(*target);
-    const ImageAccess access{&from, part_of(region), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, false};
+    ImageAccess access{&from, part_of(region), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, false};
     order({{to.hazard_key(), true}}, {&access, 1});
     const VkBufferImageCopy copy = copy_of(region, to.offset() + offset);
     context_->vk.vkCmdCopyImageToBuffer(buffer_, from.handle(), access.layout, to.buffer(), 1, &copy);
@@ -226,7 +227,7 @@ void CommandList::copy_image_in(const std::shared_ptr<driver::Image>& target,
     auto& to = static_cast<VulkanImage&>(*target);
     begin();
     keep(chunk);
-    const ImageAccess access{&to, part_of(region), VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, true};
+    ImageAccess access{&to, part_of(region), VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, true};
     order({}, {&access, 1});
     const VkBufferImageCopy copy = copy_of(region, chunk_offset);
     context_->vk.vkCmdCopyBufferToImage(buffer_, chunk->buffer().buffer, to.handle(), access.layout, 1,
@@ -240,7 +241,7 @@ void CommandList::copy_image_out(const std::shared_ptr<driver::Image>& source,
     auto& from = static_cast<VulkanImage&>(*source);
     begin();
     keep(chunk);
-    const ImageAccess access{&from, part_of(region), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, false};
+    ImageAccess access{&from, part_of(region), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, false};
     order({}, {&access, 1});
     const VkBufferImageCopy copy = copy_of(region, chunk_offset);
     context_->vk.vkCmdCopyImageToBuffer(buffer_, from.handle(), access.layout, chunk->buffer().buffer, 1,
@@ -252,7 +253,7 @@ void CommandList::scale_down(const std::shared_ptr<driver::Image>& image, std::u
                              std::uint32_t first_layer, std::uint32_t layers) {
     auto& known = static_cast<VulkanImage&>(*image);
     begin();
-    const std::array accesses{
+    std::array accesses{
         ImageAccess{&known, {mip - 1, 1, first_layer, layers}, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, false},
         ImageAccess{&known, {mip, 1, first_layer, layers}, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, true}};
     order({}, accesses);
