@@ -19,7 +19,7 @@ struct CudaArray {
     CUarray_st* array = nullptr;
     CUmipmappedArray_st* mipmapped_array = nullptr;
     TextureShape shape;  ///< as it was made; of `array` with one mip
-    std::shared_ptr<void> owner;
+    std::shared_ptr<void> owner = {};
 };
 
 /// Makes a texture of it: `kf::Texture2D<kf::float4>(kf::adopt(device, array))`. What others do to the array

@@ -50,7 +50,7 @@ struct VulkanImage {
     VkImage_T* image = nullptr;
     TextureShape shape;        ///< as it was made
     std::uint32_t layout = 0;  ///< the VkImageLayout that all of it is in, and is left in behind each batch
-    std::shared_ptr<void> owner;
+    std::shared_ptr<void> owner = {};
 };
 
 /// Makes a texture of it: `kf::Texture2D<kf::float4>(kf::adopt(device, image))`. What others do to the image
