@@ -11,6 +11,10 @@ namespace kf::driver {
 /// A `first_layer` of images without layers, which other instructions read.
 inline constexpr std::uint32_t no_layers = ~std::uint32_t{0};
 
+/// In the `first_layer` of a cube, or one of several, whose faces are loaded as layers of a 2D texture.
+inline constexpr std::uint32_t face_layers = std::uint32_t{1} << 29;
+inline constexpr std::uint32_t cube_layers = face_layers | std::uint32_t{1} << 30;
+
 /// Behind the driver's objects for a texture that is read: ResourceSlot::samplers of them, each the texture
 /// as the sampler of that number among the call's reads it. Of cubes, layers are counted by sixes.
 struct TextureExtents {

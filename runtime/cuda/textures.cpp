@@ -322,10 +322,12 @@ Layers layers_of(const CudaImage& image, const driver::ImageRange& range) {
 
 void write_texture(std::byte* place, const CudaImage& image, const driver::ImageRange& range,
                    std::span<const CudaSampler* const> samplers) {
-    if (image.shape.dimension == ImageDimension::cube && range.dimension != ImageDimension::cube) {
+    const bool are_faces =
+        image.shape.dimension == ImageDimension::cube && range.dimension != ImageDimension::cube;
+    if (are_faces && (samplers.size() != 1 || samplers.front() != nullptr)) {
         throw DeviceError(ErrorCode::missing_feature,
-                          "cuda: kernels read " + to_string(image.shape) +
-                              ", as a cube alone: CUDA can't see its faces as 2D textures");
+                          "cuda: a kernel that takes samplers is given faces of " + to_string(image.shape) +
+                              ", as 2D textures: CUDA can only load those, and samples the cube as a whole");
     }
     for (const CudaSampler* sampler : samplers) {
         const std::uint64_t object = image.arrays().texture(range, sampler);
@@ -340,6 +342,8 @@ void write_texture(std::byte* place, const CudaImage& image, const driver::Image
     extents.depth_or_layers = range.dimension == ImageDimension::three ? extent[2] : layers.count;
     extents.mips = range.mips;
     extents.first_layer = layers.first;
+    if (are_faces)
+        extents.first_layer |= image.arrays().has_layers() ? driver::cube_layers : driver::face_layers;
     extents.components = info_of(image.shape.format).components;
     std::memcpy(place, &extents, sizeof extents);
 }

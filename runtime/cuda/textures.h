@@ -94,7 +94,8 @@ private:
 };
 
 /// What a kernel is given of an image, through each of the samplers, of which null only loads. Throws
-/// kf::DeviceError (missing_feature) for what no object can be made of.
+/// kf::DeviceError (missing_feature) for what no object can be made of: faces of cubes are loaded as 2D
+/// textures, and not sampled.
 void write_texture(std::byte* place, const CudaImage& image, const driver::ImageRange& range,
                    std::span<const CudaSampler* const> samplers);
 void write_surface(std::byte* place, const CudaImage& image, const driver::ImageRange& range);

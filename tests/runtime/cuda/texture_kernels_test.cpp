@@ -352,6 +352,38 @@ TEST_F(TextureKernels, IntegersOfLayersAndOfDepth) {
     }
 }
 
+TEST_F(TextureKernels, FacesOfCubesAreLoadedAsLayers) {
+    for (const std::uint32_t layers : {6U, 18U}) {
+        const auto cube = make({ImageDimension::cube, TextureFormat::rg8i, 33, 33, 1, 2, layers, false});
+        for (std::uint32_t mip = 0; mip < 2; ++mip) {
+            const std::vector<std::byte> bytes = fill(cube, mip);
+            const std::int32_t size = mip == 0 ? 33 : 16;
+            const std::uint32_t first = layers / 3;
+            const Box box{{-1, 0, 0, static_cast<std::int32_t>(mip)},
+                          {static_cast<std::uint32_t>(size) + 2, static_cast<std::uint32_t>(size), 4, 0}};
+            const auto found = loaded<Int4>(
+                "texture_load_2d_array", {cube, {0, 2, first, 4, ImageDimension::two, true}, nullptr}, box);
+            std::size_t i = 0;
+            for (std::int32_t z = 0; z < 4; ++z) {
+                for (std::int32_t y = 0; y < size; ++y) {
+                    for (std::int32_t x = -1; x <= size; ++x) {
+                        Int4 expected{};
+                        if (x >= 0 && x < size) {
+                            const std::byte* at =
+                                bytes.data() +
+                                2 * (((z + static_cast<std::int32_t>(first)) * size + y) * size + x);
+                            expected = {static_cast<std::int8_t>(at[0]), static_cast<std::int8_t>(at[1]), 0,
+                                        1};
+                        }
+                        ASSERT_EQ(found[i++], expected)
+                            << layers << " layers, mip " << mip << ": " << x << ", " << y << ", " << z;
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST_F(TextureKernels, LinesAndTheirLayers) {
     for (const std::uint32_t layers : {1U, 3U}) {
         const auto image = make({ImageDimension::one, TextureFormat::r32f, 257, 1, 1, 1, layers, true});

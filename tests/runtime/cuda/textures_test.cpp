@@ -335,6 +335,33 @@ TEST_F(FakeTextureTest, WrittenOnesHaveASurfaceOfOneMip) {
                 HasSubstr("made read-only"));
 }
 
+TEST_F(FakeTextureTest, FacesOfCubesAreLayersToWhatOnlyLoads) {
+    using enum manifest::ResourceKind;
+    for (const std::uint32_t layers : {6U, 12U}) {
+        const auto cube = device_->make_image(
+            shape_of(ImageDimension::cube, TextureFormat::r8, {4, 4, 1}, 1, layers, true));
+        const driver::ImageBinding faces{cube, {0, 1, 2, 3, ImageDimension::two, true}, nullptr};
+        const auto loads = slot("t", texture, 1, ImageDimension::two, true);
+        const auto stores = slot("w", writable_texture, 1, ImageDimension::two, true);
+        dispatch(kernel({loads, stores},
+                        [&](const std::byte* block) {
+                            const auto extents = read_at<driver::TextureExtents>(block, 16);
+                            EXPECT_EQ(extents.first_layer,
+                                      2U | (layers == 6 ? driver::face_layers : driver::cube_layers));
+                            EXPECT_EQ(extents.depth_or_layers, 3U);
+                            EXPECT_EQ(FakeCuda::texture(read_at<std::uint64_t>(block, 8)).filterMode,
+                                      cuda::CU_TR_FILTER_MODE_POINT);
+                            EXPECT_EQ(read_at<driver::WritableTextureHandle>(block, 40).first_layer, 2U);
+                        }),
+                 {faces, faces});
+        const manifest::Kernel samples = kernel({loads, slot("s", sampler)}, [](const std::byte*) {});
+        EXPECT_THAT(error_of([&] {
+                        dispatch(samples, {faces, driver::SamplerBinding{device_->make_sampler({})}});
+                    }),
+                    HasSubstr("CUDA can only load those"));
+    }
+}
+
 TEST_F(FakeTextureTest, UsesOnSeveralStreamsAreInOrder) {
     const auto image =
         device_->make_image(shape_of(ImageDimension::two, TextureFormat::r8, {8, 8, 1}, 1, 1, true));
