@@ -85,8 +85,10 @@ std::vector<PropertyLeaf> property_leaves(const PlannedCall& call, const Planned
             name = array_name(name);
             path = array_name(path);
         }
-        leaves.push_back(
-            {i, path, declared_name(leaf.type), is_bound ? resource_of(leaf.type, name) : "", name_of(i)});
+        // Where a buffer holds structs, their fields are leaves of one resource, named as the first of them.
+        if (is_bound && !leaves.empty() && leaves.back().path == path) continue;
+        const Type& type = type_at(parameter.type, path);
+        leaves.push_back({i, path, declared_name(type), is_bound ? resource_of(type, name) : "", name_of(i)});
     }
     return leaves;
 }
