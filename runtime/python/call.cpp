@@ -164,6 +164,8 @@ void take_grid(Host& host, const Where& where) {
     host.content = grid_of_shape(host.content, where);
     host.generator = as_generator(host.content);
     host.shape = host.generator->shape;
+    host.array.reset();
+    host.nested.reset();
 }
 
 void Call::take_items(const Overloads& overloads) {

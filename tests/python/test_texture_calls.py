@@ -79,7 +79,7 @@ def test_repeated_calls(calls: ModuleType) -> None:
 def test_shapes_as_grids(calls: ModuleType) -> None:
     """A grid is given as its shape: a texture's has y before x."""
     target = kf.Texture.empty(SIZE, "rgba8")
-    for shape in (target.shape, list(target.shape), kf.grid(target.shape)):
+    for shape in (target.shape, list(target.shape), np.array(target.shape), kf.grid(target.shape)):
         target.copy_from_numpy(np.full((*SIZE, 4), 77, np.uint8))
         for _ in range(3):
             calls.put(target, pixel=shape, colour=(0, 0.2, 0.6, 1))

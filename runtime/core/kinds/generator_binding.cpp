@@ -171,6 +171,14 @@ void check_random(const kinds::Generator& kind, const BindRequest& request, std:
     }
 }
 
+/// Tells whether so many integers are given, or one where there is one dimension.
+bool is_grids_shape(const ArgShape& given, std::int64_t rank) {
+    const bool is_list = given.kind == ArgShape::Kind::weak || given.kind == ArgShape::Kind::array;
+    const bool is_whole = !is_floating(given.scalar) && given.scalar != ScalarType::boolean;
+    if (!is_list || !is_whole || given.components || given.is_torch) return false;
+    return given.shape.empty() ? rank == 1 : given.shape == Dims{rank};
+}
+
 }  // namespace
 
 std::string describe(const kinds::Generator& kind, const Argument& argument) {
@@ -182,16 +190,12 @@ std::optional<int> conversion_cost(const kinds::Generator& kind, const Argument&
     if (given.kind == ArgShape::Kind::absent) {
         return has_host_value(argument) ? std::nullopt : std::optional(0);
     }
-    const auto rank = static_cast<std::size_t>(argument.call_rank);
-    if (kind.generator == GeneratorKind::grid && given.kind == ArgShape::Kind::weak) {
-        // A grid's shape: so many ints, or one.
-        const bool is_shape = given.shape.empty() ? rank == 1 : given.shape == Dims{argument.call_rank};
+    if (kind.generator == GeneratorKind::grid && is_grids_shape(given, argument.call_rank)) {
         constexpr int as_grid = 50;
-        return is_shape && !given.components && given.scalar == ScalarType::int64 ? std::optional(as_grid)
-                                                                                  : std::nullopt;
+        return as_grid;
     }
     const bool fits = kind.generator == given.generator && given.kind == ArgShape::Kind::generator &&
-                      given.shape.size() == rank;
+                      given.shape.size() == static_cast<std::size_t>(argument.call_rank);
     return fits ? std::optional(0) : std::nullopt;
 }
 

@@ -68,10 +68,6 @@ OutValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any] | TorchTensor[Any]
 DiffOutValue: TypeAlias = OutValue | Differentiable[OutValue]
 #: None once threads() or groups() has said how many threads run; else what takes it by launchRaw().
 LaunchResult: TypeAlias = Any
-#: A grid, or its shape alone: ints, one where it has one dimension.
-GridValue: TypeAlias = Grid | int | Sequence[int]
-#: A texture with a sampler.
-SampledTexture: TypeAlias = Texture | tuple[Texture, Sampler]
 #: Memory that calls reach through pointers.
 MemoryValue: TypeAlias = Tensor | Buffer | Sequence[Tensor | Buffer]
 #: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
@@ -133,14 +129,12 @@ __all__ = [
     "DiffVectorValue",
     "FieldValue",
     "FloatValue",
-    "GridValue",
     "HasComponents",
     "HasCudaStream",
     "IntValue",
     "IsCudaStream",
     "MemoryValue",
     "OutValue",
-    "SampledTexture",
     "Stream",
     "StructValue",
     "Tangents",

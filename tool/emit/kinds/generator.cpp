@@ -82,9 +82,12 @@ std::string cpp_passed_type(const Generator& generator, const PlannedArgument& i
     }
 }
 
-PythonTypes python_types(const Generator& generator, const PlannedArgument&, bool) {
+PythonTypes python_types(const Generator& generator, const PlannedArgument& item, bool) {
     switch (generator.generator) {
-        case GeneratorKind::grid: return python_grid;
+        // Its shape is a grid as well.
+        case GeneratorKind::grid:
+            return static_cast<PythonTypes>(python_grid | python_sequence |
+                                            (item.host.rank == 1 ? python_int : 0));
         case GeneratorKind::range: return python_range;
         case GeneratorKind::wang_hash: return python_wang_hash;
         default: return python_rand_float;
