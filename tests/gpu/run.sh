@@ -173,17 +173,26 @@ why_no_cuda() {
     KF_DEVICE=cuda "$python" -c 'import kernelfunctions as kf; kf.default_device()' 2>&1 | tail -n 1 | cut -c1-300
 }
 
-# run_torch_tests NAME DEVICE VARIABLE=VALUE...: each file in a process of its own, beside the others.
+# run_torch_file FILE NAME DEVICE VARIABLE=VALUE...
+run_torch_file() {
+    local file=$1 device=$3 step_name
+    step_name=torch.$2.$(basename "$file" .py)
+    shift 3
+    # Without a limit each process starts a compiler for every core.
+    step "$step_name" env KF_TEST_TORCH_DEVICE="$device" OMP_NUM_THREADS=2 TORCHINDUCTOR_COMPILE_THREADS=2 "$@" \
+        "${limit[@]}" "$python" -m pytest -q "$file" -p no:cacheprovider --tb=short --maxfail=50 \
+        --junitxml="$results/$step_name.junit.xml"
+}
+
+# run_torch_tests NAME DEVICE VARIABLE=VALUE...: each file in a process of its own, beside the others; last and
+# alone those that measure how much of the GPU's memory is taken.
 run_torch_tests() {
-    local name=$1 device=$2 file step_name
-    shift 2
+    local file
     for file in tests/torch/test_*.py; do
-        step_name=torch.$name.$(basename "$file" .py)
-        # Without a limit each process starts a compiler for every core.
-        step "$step_name" env KF_TEST_TORCH_DEVICE="$device" OMP_NUM_THREADS=2 TORCHINDUCTOR_COMPILE_THREADS=2 "$@" \
-            "${limit[@]}" "$python" -m pytest -q "$file" -p no:cacheprovider --tb=short --maxfail=50 \
-            --junitxml="$results/$step_name.junit.xml" &
+        [ "$file" = tests/torch/test_vulkan_kernels.py ] || run_torch_file "$file" "$@" &
     done
+    wait
+    run_torch_file tests/torch/test_vulkan_kernels.py "$@"
 }
 
 gpus() { "$python" -c 'import torch; print(torch.cuda.device_count())' 2>/dev/null || echo 0; }
