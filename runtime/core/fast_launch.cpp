@@ -6,6 +6,7 @@
 
 #include "core/command_target.h"
 #include "core/encoder_state.h"
+#include "core/few_resources.h"
 #include "core/kinds/binding.h"
 #include "core/kinds/generator_binding.h"
 #include "core/launch_plan.h"
@@ -178,7 +179,7 @@ private:
         return takes(*item.generator, call().arguments[item.leaf], arg.value, extents) && feed(item, extents);
     }
 
-    bool read_texture(const PlanItem& item, const Arg& arg, Bound& bound) {
+    [[gnu::noinline]] bool read_texture(const PlanItem& item, const Arg& arg, Bound& bound) {
         if (arg.kind != Arg::Kind::texture || !*arg.texture) return false;
         bound.texture = arg.texture->state().get();
         bound.sampler = item.texture.is_combined ? sampler_of(arg) : nullptr;
@@ -190,7 +191,7 @@ private:
         return item.call_rank == 0 || feed(item, texel_extents(bound.texture->shape));
     }
 
-    static bool read_sampler(const PlanItem& item, const Arg& arg, Bound& bound) {
+    [[gnu::noinline]] static bool read_sampler(const PlanItem& item, const Arg& arg, Bound& bound) {
         bound.sampler = arg.sampler;
         return arg.kind == Arg::Kind::sampler && *arg.sampler &&
                arg.sampler->is_comparison() == item.is_comparison;
@@ -198,7 +199,7 @@ private:
 
     /// Checks that outputs have the call's shape, and that no image is written and used twice: which mips and
     /// layers is for the general binder to say.
-    [[nodiscard]] bool are_textures_apart() const {
+    [[nodiscard, gnu::noinline]] bool are_textures_apart() const {
         for (std::size_t r = 0; r < plan_.resources.size(); ++r) {
             const std::size_t i = plan_.resources[r];
             const PlanItem& item = items_[i];
@@ -218,21 +219,20 @@ private:
     }
 
     [[gnu::noinline]] void issue_bound(driver::Recorder* recorder, driver::Kernel& kernel) {
-        std::array<driver::Resource, LaunchPlan::max_items> resources;
-        std::size_t count = 0;
+        FewResources<LaunchPlan::max_items> resources;
         for (const std::size_t i : plan_.resources) {
             const PlanItem& item = items_[i];
             const Bound& bound = bound_[i];
             std::shared_ptr<driver::Sampler> sampler;
             if (bound.sampler != nullptr) sampler = sampler_on(*bound.sampler, device_);
             if (item.given == LaunchPlan::Given::sampler) {
-                resources[count++] = driver::SamplerBinding{std::move(sampler)};
+                resources.add(driver::SamplerBinding{std::move(sampler)});
             } else {
-                resources[count++] = driver::ImageBinding{
-                    bound.texture->image, item.texture.range(*bound.texture), std::move(sampler)};
+                resources.add(driver::ImageBinding{bound.texture->image, item.texture.range(*bound.texture),
+                                                   std::move(sampler)});
             }
         }
-        issue(recorder, kernel, std::span(resources).first(count));
+        issue(recorder, kernel, resources.all());
     }
 
     bool count_calls() {

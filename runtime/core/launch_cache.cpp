@@ -7,6 +7,7 @@
 #include "core/bind_error.h"
 #include "core/command_target.h"
 #include "core/convert.h"
+#include "core/few_resources.h"
 #include "core/items.h"
 #include "core/kinds/binding.h"
 #include "core/module_state.h"
@@ -75,41 +76,29 @@ bool are_textures_apart(std::span<const Arg> arguments, const KnownLaunch& launc
     return true;
 }
 
-/// What the kernel is bound.
-class BoundResources {
-public:
-    /// Makes samplers that the device lacks.
-    void take(const KnownLaunch& launch, const LaunchKey& key, DeviceState& device) {
-        for (const KnownLaunch::Resource& resource : launch.resources) {
-            const Arg& arg = key.arguments()[resource.argument];
-            switch (resource.kind) {
-                case Arg::Kind::texture: {
-                    const TextureState& state = *arg.texture->state();
-                    std::shared_ptr<driver::Sampler> sampler;
-                    if (resource.texture.is_combined) sampler = sampler_on(*sampler_of(arg), device);
-                    list_[count_++] =
-                        driver::ImageBinding{state.image, resource.texture.range(state), std::move(sampler)};
-                    break;
-                }
-                case Arg::Kind::sampler:
-                    list_[count_++] = driver::SamplerBinding{sampler_on(*arg.sampler, device)};
-                    break;
-                default: {
-                    const LaunchKey::View& view =
-                        key.view(LaunchKey::index(resource.argument, LaunchKey::data));
-                    const std::shared_ptr<driver::Allocation>& allocation = *view.allocation;
-                    list_[count_++] = driver::BufferRange{allocation, view.address - allocation->address,
-                                                          view.high - view.low};
-                }
-            }
+using Resources = FewResources<LaunchKey::max_arguments>;
+
+/// Adds what the kernel is bound; makes samplers that the device lacks.
+void add_resources(const KnownLaunch& launch, const LaunchKey& key, DeviceState& device,
+                   Resources& resources) {
+    for (const KnownLaunch::Resource& resource : launch.resources) {
+        const Arg& arg = key.arguments()[resource.argument];
+        if (resource.kind == Arg::Kind::tensor) {
+            const LaunchKey::View& view = key.view(LaunchKey::index(resource.argument, LaunchKey::data));
+            const std::shared_ptr<driver::Allocation>& allocation = *view.allocation;
+            resources.add(
+                driver::BufferRange{allocation, view.address - allocation->address, view.high - view.low});
+        } else if (resource.kind == Arg::Kind::texture) {
+            const TextureState& state = *arg.texture->state();
+            std::shared_ptr<driver::Sampler> sampler;
+            if (resource.texture.is_combined) sampler = sampler_on(*sampler_of(arg), device);
+            resources.add(
+                driver::ImageBinding{state.image, resource.texture.range(state), std::move(sampler)});
+        } else {
+            resources.add(driver::SamplerBinding{sampler_on(*arg.sampler, device)});
         }
     }
-    [[nodiscard]] std::span<const driver::Resource> all() const { return std::span(list_).first(count_); }
-
-private:
-    std::array<driver::Resource, LaunchKey::max_arguments> list_;
-    std::size_t count_ = 0;
-};
+}
 
 /// Which of the host's arguments each leaf is part of.
 std::vector<std::size_t> items_of_leaves(const manifest::Call& call) {
@@ -475,8 +464,8 @@ bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
         }
         if (arg.kind == Arg::Kind::texture && !arg.texture->state()->device->is_same(own)) return false;
     }
-    BoundResources resources;
-    resources.take(*known, key, device);
+    Resources resources;
+    add_resources(*known, key, device, resources);
     Uses uses;
     for (const KnownLaunch::Use& use : known->uses) {
         uses.add(*key.view(use.view).allocation, use.writes);

@@ -87,8 +87,8 @@ std::string kernel_text(std::size_t index, const manifest::Kernel& kernel, const
     for (const manifest::ResourceSlot& slot : kernel.resources) {
         const bool is_said = slot.kind == manifest::ResourceKind::writable_texture;
         text += std::string("  takes a ") + (slot.writes && !is_said ? "written " : "") +
-                manifest::resource_kind_names.at(static_cast<std::size_t>(slot.kind)) + " '" + slot.name + "'" +
-                (slot.format.empty() ? "" : ", " + slot.format) + "\n";
+                manifest::resource_kind_names.at(static_cast<std::size_t>(slot.kind)) + " '" + slot.name +
+                "'" + (slot.format.empty() ? "" : ", " + slot.format) + "\n";
     }
     for (const manifest::Image& image : kernel.images) text += image_text(image, holders);
     return text;

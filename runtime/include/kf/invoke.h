@@ -36,6 +36,9 @@ public:
 struct Arg {
     enum class Kind : std::uint8_t { absent, value, tensor, generator, pointer, misfit, texture, sampler };
 
+    /// Members one by one: an object of this size that is filled at once is filled by a slow instruction.
+    Arg() noexcept {}  // NOLINT(modernize-use-equals-default)
+
     Kind kind = Kind::absent;
     const void* value = nullptr;  ///< host value read (in, inout); of generators the Grid, Range …; of
                                   ///< pointers the address, 64 bits

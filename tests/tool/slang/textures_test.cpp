@@ -26,12 +26,13 @@ const std::string resources =
     "[[vk::binding(9, 1)]] Texture2D<uint4> kf_bound_numbers;\n";
 
 Outcome<CompiledKernel> compiled(const std::string& body) {
-    KernelSource source{"kern",
-                        resources +
-                            "struct Args { int i; int j; }\n[shader(\"compute\")] [numthreads(64, 1, 1)] "
-                            "[DerivativeGroupLinear]\nvoid kern(uint3 t : SV_DispatchThreadID, uniform Args args) {\n" +
-                            body + "\n}\n",
-                        {"/spec.kf.json", 7, 3}};
+    KernelSource source{
+        "kern",
+        resources +
+            "struct Args { int i; int j; }\n[shader(\"compute\")] [numthreads(64, 1, 1)] "
+            "[DerivativeGroupLinear]\nvoid kern(uint3 t : SV_DispatchThreadID, uniform Args args) {\n" +
+            body + "\n}\n",
+        {"/spec.kf.json", 7, 3}};
     source.padded_textures = {"kf_bound_outs"};
     return make_compiler()->compile(source, CodeTarget::spirv);
 }
@@ -68,7 +69,8 @@ TEST(Textures, AreSampledBySwitches) {
     const auto kernel = compiled(
         "float3 sum = 0;\n"
         "for (int k = 0; k < args.j; ++k)\n"
-        "    sum += kf_bound_maps[(t.x + k) % 3].SampleLevel(kf_bound_samplers[t.y % 2], float2(t.xy), 0).xyz;\n"
+        "    sum += kf_bound_maps[(t.x + k) % 3].SampleLevel(kf_bound_samplers[t.y % 2], float2(t.xy), "
+        "0).xyz;\n"
         "kf_bound_outs[t.x % 2][t.xy] = sum;\n"
         "InterlockedAdd(kf_bound_counts[args.i & 1][t.xy], 1);");
     ASSERT_TRUE(kernel) << describe(kernel.errors());
@@ -80,7 +82,8 @@ TEST(Textures, AreSampledBySwitches) {
 }
 
 TEST(Textures, AreSampledAtTheFirstLevel) {
-    const auto kernel = compiled("kf_bound_outs[0][t.xy] = kf_bound_maps[0].Sample(kf_bound_samplers[0], float2(t.xy)).xyz;");
+    const auto kernel =
+        compiled("kf_bound_outs[0][t.xy] = kf_bound_maps[0].Sample(kf_bound_samplers[0], float2(t.xy)).xyz;");
     ASSERT_TRUE(kernel) << describe(kernel.errors());
     EXPECT_THAT(kernel.value().features, IsEmpty());
     const std::string text = disassemble(kernel.value().code);
@@ -112,13 +115,16 @@ TEST(Textures, OtherWordsAreNoModules) {
 
 TEST(Textures, AreReflected) {
     const ScratchFolder folder;
-    const Outcome<Module> module = make_compiler()->reflect({folder.write(
-        "sample.slang",
-        "struct S { [format(\"rgba16f\")] RWTexture2D<float4> a; Texture2DMS<float4> b; RWTexture2D<unorm float4> c; }\n"
-        "void f([format(\"r8\")] RWTexture2D<float> a, [[vk::image_format(\"rg16f\")]] RWTexture2D<float2> b[2],\n"
-        "       Texture1DArray<uint3> c, TextureCubeArray<half4> d, Sampler3D<float2> e, SamplerComparisonState f,\n"
-        "       RasterizerOrderedTexture2D<float4> g, S h) {}\n"
-        "T g<T>([format(\"r16f\")] RWTexture2D<T> a) { return a[0]; }\n")});
+    const Outcome<Module> module = make_compiler()->reflect(
+        {folder.write("sample.slang",
+                      "struct S { [format(\"rgba16f\")] RWTexture2D<float4> a; Texture2DMS<float4> b; "
+                      "RWTexture2D<unorm float4> c; }\n"
+                      "void f([format(\"r8\")] RWTexture2D<float> a, [[vk::image_format(\"rg16f\")]] "
+                      "RWTexture2D<float2> b[2],\n"
+                      "       Texture1DArray<uint3> c, TextureCubeArray<half4> d, Sampler3D<float2> e, "
+                      "SamplerComparisonState f,\n"
+                      "       RasterizerOrderedTexture2D<float4> g, S h) {}\n"
+                      "T g<T>([format(\"r16f\")] RWTexture2D<T> a) { return a[0]; }\n")});
     ASSERT_TRUE(module) << describe(module.errors());
     const Function& f = module.value().functions.front();
     const auto type = [&](std::size_t index) { return f.parameters.at(index).type; };
