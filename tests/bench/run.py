@@ -165,6 +165,7 @@ def main() -> None:
         "cpp_calls": {},
         "fused": {},
         "small": {},
+        "images": {},
         "vulkan": {},
     }
     for device in chosen:
@@ -176,6 +177,7 @@ def main() -> None:
         result["cpp_calls"][name] = run([str(programs / "kf_bench_configured_calls"), name], env)
         result["fused"][name] = run([sys.executable, str(HERE / "fused.py")], env)
         result["small"][name] = small_calls(programs, name, env)
+        result["images"][name] = run([str(programs / "kf_bench_images"), name], env)
         if name.startswith("vulkan"):
             result["vulkan"][name] = run([str(programs / "kf_bench_vulkan"), name], env)
     cuda = programs / "kf_bench_cuda"

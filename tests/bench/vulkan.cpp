@@ -7,10 +7,10 @@
 
 #include <kf/graph.h>
 
+#include "batches.h"
 #include "bench.h"
 #include "call_kinds.h"
 #include "core/device_state.h"
-#include "measure.h"
 #include "strategies.h"
 #include "vulkan/driver.h"
 #include "vulkan_reference.h"
@@ -19,27 +19,8 @@ namespace {
 
 using namespace bench_support;
 
-using Call = std::function<void()>;
-
-/// Microseconds for one of `calls` calls that are waited for together; of each, by turns. Short calls need
-/// several batches of the runtime's (64 commands), so that the host records one while the GPU runs another.
 std::vector<double> batches(const kf::Device& device, int calls, int rounds, const std::vector<Call>& each) {
-    const auto round = [&](const Call& call) {
-        for (int i = 0; i < calls; ++i) call();
-        device.wait();
-    };
-    warm_up([&] {
-        for (const Call& call : each) round(call);
-    });
-    std::vector<std::vector<double>> times(each.size());
-    for (int i = 0; i < rounds; ++i) {
-        for (std::size_t k = 0; k < each.size(); ++k) {
-            times[k].push_back(1e6 * seconds([&] { round(each[k]); }) / calls);
-        }
-    }
-    std::vector<double> medians;
-    for (std::vector<double>& one : times) medians.push_back(median(std::move(one)));
-    return medians;
+    return bench_support::batches([&] { device.wait(); }, calls, rounds, each);
 }
 
 double batch(const kf::Device& device, int calls, int rounds, const Call& call) {
