@@ -27,7 +27,7 @@ MipSurface surface_of(const CudaImage& image, const driver::ImageRange& range, s
     surface.depth_or_layers = is_deep ? extent[2] : range.layers;
     surface.first_layer = has_layers ? range.first_layer : driver::no_layers;
     surface.format = static_cast<std::uint32_t>(shape.format);
-    surface.dimensions = is_deep ? 3 : shape.dimension == driver::ImageDimension::one ? 1 : 2;
+    surface.dimensions = is_deep ? 3 : 2;
     return surface;
 }
 

@@ -51,7 +51,8 @@ CUDA_ARRAY3D_DESCRIPTOR describe(const ImageShape& shape) {
     const TextureFormatInfo& info = info_of(shape.format);
     CUDA_ARRAY3D_DESCRIPTOR description;
     description.Width = shape.width;
-    description.Height = shape.dimension == ImageDimension::one ? 0 : shape.height;
+    // A texture of one dimension is a row: instructions for 1D fetch nothing from arrays.
+    description.Height = shape.height;
     description.Format = format_of(info.scalar).array;
     description.NumChannels = info.components;
     if (shape.dimension == ImageDimension::three) description.Depth = shape.depth;
@@ -105,6 +106,7 @@ CUDA_TEXTURE_DESC reading(const ImageShape& shape, const CudaSampler* sampler) {
     if (sampler == nullptr) return texture;
     const driver::SamplerDescription& given = sampler->description;
     std::ranges::transform(given.address, texture.addressMode, address_mode);
+    if (shape.dimension == ImageDimension::one) texture.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
     // Kernels don't sample integers, which have no other filter.
     if (info.is_float()) {
         texture.filterMode = filter_mode(given.magnify);
@@ -208,7 +210,10 @@ Arrays::Arrays(std::shared_ptr<Context> context, driver::ForeignImage image)
         std::max<std::size_t>(found.Depth, 1) != std::max<std::size_t>(wanted.Depth, 1) ||
         (found.Flags & array_cubemap) != (wanted.Flags & array_cubemap)) {
         refuse("it has " + std::to_string(found.Width) + " x " + std::to_string(found.Height) + " x " +
-               std::to_string(found.Depth) + " texels");
+               std::to_string(found.Depth) + " texels" +
+               (shape_.dimension == ImageDimension::one
+                    ? " (one dimension is a row here: make it of height 1)"
+                    : ""));
     }
     if (shape_.is_writable && !has_surfaces_) refuse("it was made without CUDA_ARRAY3D_SURFACE_LDST");
 }
@@ -258,10 +263,11 @@ CUtexObject Arrays::texture(const driver::ImageRange& range, const CudaSampler* 
 
 CUtexObject Arrays::make_texture(const driver::ImageRange& range, const CudaSampler* sampler) const {
     const CUDA_TEXTURE_DESC texture = reading(shape_, sampler);
-    CUDA_RESOURCE_DESC resource = resource_of(levels_[range.first_mip]);
+    CUDA_RESOURCE_DESC resource = resource_of(array_);
     CUDA_RESOURCE_VIEW_DESC view;
     const bool is_whole = range.mips == shape_.mips;
-    if (range.mips > 1) {
+    // A single mip is a view, too: a level's own array is read wrongly, where it has layers.
+    if (mipmapped_ != nullptr) {
         resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
         resource.res.hMipmappedArray = mipmapped_;
         const CUDA_ARRAY3D_DESCRIPTOR whole = describe(shape_);
@@ -276,9 +282,8 @@ CUtexObject Arrays::make_texture(const driver::ImageRange& range, const CudaSamp
     const Current current(*context_);
     const BesideCaptures beside(*context_);
     CUtexObject object = 0;
-    context_->check(
-        cu().cuTexObjectCreate(&object, &resource, &texture, range.mips > 1 && !is_whole ? &view : nullptr),
-        "cuTexObjectCreate");
+    context_->check(cu().cuTexObjectCreate(&object, &resource, &texture, is_whole ? nullptr : &view),
+                    "cuTexObjectCreate");
     return object;
 }
 

@@ -268,8 +268,8 @@ TEST_F(TextureKernels, LoadsAreTexelsAndZerosOutside) {
                                                                   static_cast<std::size_t>(u)) *
                                                                      info.size())
                                : Float4{};
-                    // Decoding sRGB is exact to 0.6 of a step of 8 bits or so.
-                    const float tolerance = info.texel == TexelClass::srgb ? 2e-3F : 1e-6F;
+                    // Hardware decodes sRGB to a step of 8 bits or so.
+                    const float tolerance = info.texel == TexelClass::srgb ? 5e-3F : 1e-6F;
                     expect_near(found[y * box.extent[0] + x], expected, tolerance,
                                 at_text(format, u, v, mip));
                     if (HasFatalFailure()) return;
@@ -771,7 +771,8 @@ TEST_F(TextureKernels, MipsAreMadeOfTheOneBefore) {
                      std::to_string(shape.height) + " x " + std::to_string(shape.depth));
         const auto image = make(shape);
         (void)fill(image, 0);
-        device_->generate_mips(image, {0, shape.mips, 0, shape.layers, shape.dimension, shape.layers > 6});
+        device_->generate_mips(image, {0, shape.mips, 0, shape.layers, shape.dimension,
+                                       shape.layers > (shape.dimension == cube ? 6U : 1U)});
         const TextureFormatInfo& info = info_of(shape.format);
         const auto numbers = [&](std::uint32_t mip) {
             const std::vector<std::byte> bytes = texels(image, mip);
