@@ -4,11 +4,22 @@ differentiable_rendering_start.png, _target.png and _fitted.png show the picture
 fell.
 """
 
-from typing import Any
-
 import kernelfunctions as kf
 import numpy as np
-from kf_samples.differentiable_rendering import Material, Node, Sphere, Triangle, adam, compare, render, shown
+from kf_samples.differentiable_rendering import (
+    Camera,
+    Colors,
+    Light,
+    Material,
+    Node,
+    Scene,
+    Sphere,
+    Triangle,
+    adam,
+    compare,
+    render,
+    shown,
+)
 from PIL import Image
 
 WIDTH, HEIGHT = 72, 54
@@ -31,43 +42,42 @@ triangles = [
     ((-1.5, 5, -1.5), (3, 0, 0), (3, 0, 3), LAMP),
     ((-1.5, 5, -1.5), (3, 0, 3), (0, 0, 3), LAMP),
 ]
-scene = {
-    "light": {"corner": (-1.5, 5, -1.5), "edge1": (3, 0, 0), "edge2": (0, 0, 3), "emission": (0, 0, 0)},
-    "sky": (0.5, 0.62, 0.8),
-    "ground": (0.3, 0.27, 0.25),
-    "sphere_count": len(spheres),
-    "spheres": kf.Buffer.from_numpy(np.array(spheres, Sphere.dtype)),
-    "triangles": kf.Buffer.from_numpy(np.array(triangles, Triangle.dtype)),
-    # The tree is a leaf with all of them.
-    "nodes": kf.Buffer.from_numpy(np.array([((-4, 0, -4), 0, (4, 5, 4), len(triangles))], Node.dtype)),
-    "materials": kf.Buffer.from_numpy(materials),
-}
-view = {
-    "position": (0, 2.6, 6.4),
-    "forward": (0, -0.28, -0.96),
-    "right": (0.48, 0, 0),
-    "up": (0, 0.3456, -0.1008),
-}
 
 
-def seen(zoom: int) -> tuple[Any, dict[str, Any]]:
+def seen(zoom: int) -> tuple[kf.Grid, Scene]:
     """The pixels of a picture, and the scene as it is seen in it."""
-    width, height = WIDTH * zoom, HEIGHT * zoom
-    return kf.grid((height, width)), {**scene, "camera": {**view, "size": (width, height)}}
+    size = (WIDTH * zoom, HEIGHT * zoom)
+    return kf.grid((size[1], size[0])), Scene(
+        camera=Camera((0, 2.6, 6.4), (0, -0.28, -0.96), (0.48, 0, 0), (0, 0.3456, -0.1008), size),
+        light=Light((-1.5, 5, -1.5), (3, 0, 0), (0, 0, 3), (0, 0, 0)),
+        sky=(0.5, 0.62, 0.8),
+        ground=(0.3, 0.27, 0.25),
+        sphere_count=len(spheres),
+        spheres=kf.Buffer.from_numpy(np.array(spheres, Sphere.dtype)),
+        triangles=kf.Buffer.from_numpy(np.array(triangles, Triangle.dtype)),
+        # The tree is a leaf with all of them.
+        nodes=kf.Buffer.from_numpy(np.array([((-4, 0, -4), 0, (4, 5, 4), len(triangles))], Node.dtype)),
+        materials=kf.Buffer.from_numpy(materials),
+    )
 
 
-def colors(values: kf.Tensor, gradients: kf.Tensor | None = None) -> dict[str, kf.Tensor]:
+def colors(values: kf.Tensor) -> Colors[kf.Tensor, kf.Tensor]:
     """All that is learned lies in one tensor: the materials' colors, then the floor's texels."""
-    parts = [(one[:5], one[5:].reshape(SIDE, SIDE, 3)) for one in (values, gradients) if one is not None]
-    if len(parts) == 2:
-        parts = [tuple(a.with_grads(grad_out=b) for a, b in zip(*parts, strict=True))]
-    return dict(zip(("materials", "floor"), parts[0], strict=True))
+    return Colors(materials=values[:5], floor=values[5:].reshape(SIDE, SIDE, 3))
+
+
+def colors_to_learn(values: kf.Tensor, gradients: kf.Tensor) -> Colors[kf.Tensor, kf.Tensor]:
+    value, gradient = colors(values), colors(gradients)
+    return Colors(
+        materials=value.materials.with_grads(grad_out=gradient.materials),
+        floor=value.floor.with_grads(grad_out=gradient.floor),
+    )
 
 
 def save(name: str, values: kf.Tensor) -> np.ndarray:
     """Draws a larger picture with these colors; returns its pixels."""
     pixels, scene = seen(2)
-    picture = render(pixels, 0, FINE_PATHS, scene, colors(values))
+    picture: kf.Tensor = render(pixels, 0, FINE_PATHS, scene, colors(values))
     levels = shown(picture).to_numpy().repeat(3, axis=0).repeat(3, axis=1)
     Image.fromarray(levels).save(f"differentiable_rendering_{name}.png")
     return picture.to_numpy()
@@ -87,7 +97,7 @@ target, reference = (
     render(pixels, 0, paths, scene, colors(kf.Tensor.from_numpy(wanted))) for paths in (FINE_PATHS, PATHS)
 )
 gradients, mean, variance = (kf.Tensor.zeros(wanted.shape) for _ in range(3))
-given = colors(learned, gradients)
+given = colors_to_learn(learned, gradients)
 losses = []
 for step in range(STEPS):
     # By the same paths as the reference's, so that there is no noise in it.
