@@ -146,7 +146,8 @@ std::pair<std::string, std::string> template_parameters(const Type& type) {
 std::string conversion_text(const Type& type, const CppMemberNames& names, const std::string& name) {
     // C++ converts no array to one of other elements.
     const bool by_elements = std::any_of(type.fields.begin(), type.fields.end(), [](const Field& field) {
-        return field.type.kind == TypeKind::array && holds_structs(field.type);
+        return field.type.kind == TypeKind::array &&
+               (holds_structs(field.type) || holds_resource(field.type));
     });
     std::vector<std::string> given{"kf::detail::FieldTypes<Others...>()"};
     given.insert(given.end(), names.fields.begin(), names.fields.end());
