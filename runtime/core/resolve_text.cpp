@@ -31,7 +31,11 @@ std::string found_text(const ArgShape& given) {
             return given.texture == nullptr || !*given.texture
                        ? "a texture"
                        : with_article(to_string(given.texture->shape()));
-        case ArgShape::Kind::sampler: return "a sampler";
+        case ArgShape::Kind::sampler: {
+            const bool compares =
+                given.sampler != nullptr && *given.sampler && given.sampler->is_comparison();
+            return compares ? "a comparison sampler" : "a sampler";
+        }
     }
     return {};
 }

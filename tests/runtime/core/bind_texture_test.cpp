@@ -428,6 +428,19 @@ TEST_F(BindTextureTest, KeepsTexturesOfGlobals) {
                  [&] { invoke(f, 0, PassKind::forward, unset); });
 }
 
+TEST_F(BindTextureTest, TellsSamplersApart) {
+    const auto f = function({sampler("s"), tensor("x", 1)});
+    std::array<detail::ArgShape, 2> shapes;
+    shapes[0].kind = detail::ArgShape::Kind::sampler;
+    shapes[1] = {detail::ArgShape::Kind::tensor, ScalarType::float32, {3}};
+    shapes[0].sampler = &linear;
+    EXPECT_EQ(detail::resolve(f, shapes), 0U);
+    shapes[0].sampler = &shadow;
+    expect_error(ErrorCode::type_mismatch,
+                 HasSubstr("argument 's': expected sampler, found a comparison sampler"),
+                 [&] { (void)detail::resolve(f, shapes); });
+}
+
 TEST_F(BindTextureTest, ChoosesOverloadsByTextures) {
     ManifestBuilder builder;
     Argument volume = texture("a");
