@@ -368,7 +368,10 @@ const Dims* GivenObject::as_structs(const manifest::Call& call, const ParameterT
 
 std::string GivenObject::text() const { return shown(given_); }
 
-std::string GivenObject::type_text() const { return detail::with_article(type_name(given_)); }
+std::string GivenObject::type_text() const {
+    if (texture_ != nullptr) return detail::with_article(describe(*texture_));
+    return sampler_ != nullptr ? "a sampler" : detail::with_article(type_name(given_));
+}
 
 void GivenObject::move_to(Host& host, bool as_struct) {
     host.given = given_;

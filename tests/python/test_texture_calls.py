@@ -8,7 +8,7 @@ import kernelfunctions as kf
 import numpy as np
 import pytest
 from loader import Loader
-from texels import Array, Format
+from texels import Array, Format, sampled
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -310,7 +310,11 @@ def test_refusals_leave_outputs_untouched(calls: ModuleType) -> None:
     target = kf.Texture.from_numpy(poison, "rgba32f", writable=True)
     only_read = kf.Texture.from_numpy(poison, "rgba32f")
     assert "writable" in refused(calls.paint_doubled, texture, out=only_read)
-    assert "rgba8" in refused(calls.paint_doubled, texture, out=kf.Texture.empty(SIZE, "rgba8"))
+    other = refused(calls.put, kf.Texture.from_numpy(poison, "rgba32f", writable=True), (1, 1), (1, 1, 1, 1))
+    assert other.startswith(
+        "put: argument 'target': expected float4 rwtexture2d of rgba8, found a 2D rgba32f texture of shape "
+        "[5, 7]"
+    )
     assert "[5, 7]" in refused(calls.paint_doubled, texture, out=kf.Texture.empty((5, 8), "rgba32f"))
     assert "argument" in refused(calls.paint_doubled, target, out=target)
     assert "writable" in refused(calls.fill.threads(7, 5), only_read, (1, 1, 1, 1))
@@ -345,7 +349,9 @@ def test_refusals_name_what_was_given(calls: ModuleType) -> None:
         kf.Texture.empty((5, 7), "rgba8i"),
         kf.Texture.empty((5, 7), "r32ui"),
     ):
-        assert refused(calls.at, wrong, at).startswith("at: argument 'picture': ")
+        text = refused(calls.red, wrong, at)
+        assert text.startswith("red: argument 'image': expected float texture2d, found a"), text
+        assert f" {wrong.format} texture of shape {list(wrong.shape)}" in text
 
 
 def test_comparisons(comparison: ModuleType) -> None:
@@ -358,6 +364,15 @@ def test_comparisons(comparison: ModuleType) -> None:
         sampler = kf.Sampler("nearest", compare=word)
         found = comparison.shadow(texture, sampler, middles(), than).to_numpy()
         np.testing.assert_array_equal(found, holds)
+    uv = np.random.default_rng(3).uniform(-0.5, 1.5, (flat.size, 2)).astype(np.float32)
+    for address in ("clamp", "repeat", "mirror"):
+        sampler = kf.Sampler("linear", address, compare="less")
+        compared = [
+            sampled(np.repeat((one < depth)[..., None], 4, -1).astype(float), at[None], "linear", address, 0)
+            for one, at in zip(than, uv.astype(np.float64), strict=True)
+        ]
+        found = comparison.shadow(texture, sampler, uv, than).to_numpy()
+        np.testing.assert_allclose(found, np.array(compared)[:, 0, 0], rtol=0, atol=1e-4)
     with pytest.raises(kf.ArgumentError, match="compar"):
         comparison.shadow(texture, NEAREST, middles(), than)
 

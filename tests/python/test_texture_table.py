@@ -9,7 +9,7 @@ import kernelfunctions as kf
 import numpy as np
 import pytest
 from loader import Loader
-from texels import EXTENTS, FLOATS, FORMATS, WRITTEN, Array, Format, Kind, mip, most_mips
+from texels import EXTENTS, FLOATS, FORMATS, WRITTEN, Array, Format, Kind, mip, most_mips, sampled
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -206,42 +206,6 @@ def test_exchanges_in_views(table: ModuleType, format: str) -> None:
             index = (index[0] + 1, *index[1:])
         one.levels[level][index] = form.written(values[inside & used])
         one.check()
-
-
-def wrapped(i: Array, extent: int, address: str) -> tuple[Array, Array]:
-    """Texels' numbers, and which of them lie outside of a texture with a border."""
-    if address == "repeat":
-        return i % extent, np.zeros(i.shape, bool)
-    if address == "mirror":
-        twice = i % (2 * extent)
-        return np.minimum(twice, 2 * extent - 1 - twice), np.zeros(i.shape, bool)
-    outside = (i < 0) | (i >= extent)
-    return np.clip(i, 0, extent - 1), outside & (address == "border")
-
-
-def sampled(texels: Array, at: Array, filter: str, address: str, border: float) -> Array:
-    """One mip's texels, of the dimensions and 4 components, sampled at x, y, z in float64."""
-    dimensions = texels.ndim - 1
-    result = np.zeros((len(at), 4))
-    corners: list[tuple[int, ...]] = list(product((0, 1), repeat=dimensions))
-    for corner in corners if filter == "linear" else corners[:1]:
-        weight = np.ones(len(at))
-        outside = np.zeros(len(at), bool)
-        index: list[Any] = []
-        for d in range(dimensions):
-            extent = texels.shape[dimensions - 1 - d]
-            place = at[:, d] * extent - (0.5 if filter == "linear" else 0.0)
-            first = np.floor(place)
-            if filter == "linear":
-                part = place - first
-                weight *= part if corner[d] else 1 - part
-            number, is_outside = wrapped(first.astype(np.int64) + corner[d], extent, address)
-            outside |= is_outside
-            index.insert(0, number)
-        values = texels[tuple(index)].copy()
-        values[outside] = border
-        result += weight[:, None] * values
-    return result
 
 
 SAMPLERS: list[dict[str, Any]] = [

@@ -1,6 +1,7 @@
 """Texels by their formats, in NumPy: what memory holds, and the numbers that shaders have of it."""
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -192,3 +193,39 @@ def mip(extents: tuple[int, ...], level: int) -> tuple[int, ...]:
 
 def most_mips(extents: tuple[int, ...]) -> int:
     return max(extents).bit_length()
+
+
+def wrapped(i: Array, extent: int, address: str) -> tuple[Array, Array]:
+    """Texels' numbers, and which of them lie outside of a texture with a border."""
+    if address == "repeat":
+        return i % extent, np.zeros(i.shape, bool)
+    if address == "mirror":
+        twice = i % (2 * extent)
+        return np.minimum(twice, 2 * extent - 1 - twice), np.zeros(i.shape, bool)
+    outside = (i < 0) | (i >= extent)
+    return np.clip(i, 0, extent - 1), outside & (address == "border")
+
+
+def sampled(texels: Array, at: Array, filter: str, address: str, border: float) -> Array:
+    """One mip's texels, of the dimensions and 4 components, sampled at x, y, z in float64."""
+    dimensions = texels.ndim - 1
+    result = np.zeros((len(at), 4))
+    corners: list[tuple[int, ...]] = list(product((0, 1), repeat=dimensions))
+    for corner in corners if filter == "linear" else corners[:1]:
+        weight = np.ones(len(at))
+        outside = np.zeros(len(at), bool)
+        index: list[Any] = []
+        for d in range(dimensions):
+            extent = texels.shape[dimensions - 1 - d]
+            place = at[:, d] * extent - (0.5 if filter == "linear" else 0.0)
+            first = np.floor(place)
+            if filter == "linear":
+                part = place - first
+                weight *= part if corner[d] else 1 - part
+            number, is_outside = wrapped(first.astype(np.int64) + corner[d], extent, address)
+            outside |= is_outside
+            index.insert(0, number)
+        values = texels[tuple(index)].copy()
+        values[outside] = border
+        result += weight[:, None] * values
+    return result
