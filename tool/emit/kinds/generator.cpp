@@ -84,10 +84,11 @@ std::string cpp_passed_type(const Generator& generator, const PlannedArgument& i
 
 PythonTypes python_types(const Generator& generator, const PlannedArgument& item, bool) {
     switch (generator.generator) {
-        // Its shape is a grid as well.
-        case GeneratorKind::grid:
-            return static_cast<PythonTypes>(python_grid | python_sequence |
-                                            (item.host.rank == 1 ? python_int : 0));
+        case GeneratorKind::grid: {
+            PythonTypes types = python_grid | python_sequence;  // its shape is a grid as well
+            if (item.host.rank == 1) types |= python_int;
+            return types;
+        }
         case GeneratorKind::range: return python_range;
         case GeneratorKind::wang_hash: return python_wang_hash;
         default: return python_rand_float;
