@@ -160,9 +160,12 @@ Outcome<manifest::Argument> feed_texels(const KindSpec& kind, const KindTarget& 
         return feed_error(
             kind, "argument-type",
             target_name(target) + ": texels can't feed a parameter of type '" + target.type.name + "'",
-            {"'" + kind.spelling +
-             "' feeds textures of its dimensions, and texel by texel float, half, int and uint, "
-             "and vectors of these"});
+            {target.type.kind == TypeKind::tensor
+                 ? "give it tensor[" + std::to_string(target.type.extent) +
+                       "]; a texture's to_tensor() makes a tensor of its texels"
+                 : "'" + kind.spelling +
+                       "' feeds textures of its dimensions, and texel by texel float, half, int and uint, "
+                       "and vectors of these"});
     }
     Texture texture;
     texture.dimension = kind.texture.dimension;

@@ -158,6 +158,9 @@ TEST(Textures, FeedCallsTexelByTexel) {
                 ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(type_named("float2x2"), "\"texture2d\"")), ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(type_named("double"), "\"texture2d\"")), ElementsAre("argument-type"));
+    const Outcome<Plan> tensor = texture_plan(type_named("DiffTexture2D<float4, 2>"), "\"texture2d\"");
+    ASSERT_THAT(ids(tensor), ElementsAre("argument-type"));
+    EXPECT_THAT(tensor.errors().front().notes, ElementsAre(HasSubstr("give it tensor[2]; ")));
 }
 
 TEST(Textures, MakeNoGradientsOfWhatIsWritten) {
