@@ -62,6 +62,8 @@ private:
                                              std::vector<ResourceSlot> slots) {
         kf::manifest::Kernel kernel = spirv_kernel(path, group, block, {});
         kernel.group_size = {group, group, 1};
+        for (std::size_t i = 0; i < slots.size(); ++i)
+            kernel.layouts["vulkan"].resource_places.push_back(static_cast<std::int64_t>(i));
         kernel.resources = std::move(slots);
         return driver_->load_kernel(kernel);
     }
