@@ -16,40 +16,8 @@ namespace {
 
 using namespace spirv;
 
-// Numbers of the SPIR-V specification, section 3, that are of interest here alone.
-enum Op : std::uint32_t {
-    op_entry_point = 15,
-    op_execution_mode = 16,
-    op_type_bool = 20,
-    op_type_int = 21,
-    op_type_float = 22,
-    op_type_pointer = 32,
-    op_type_function = 33,
-    op_constant = 43,
-    op_function = 54,
-    op_function_parameter = 55,
-    op_function_end = 56,
-    op_function_call = 57,
-    op_decorate = 71,
-    op_convert_ptr_to_u = 117,
-    op_convert_u_to_ptr = 120,
-    op_bitcast = 124,
-    op_f_add = 129,
-    op_i_equal = 170,
-    op_atomic_load = 227,
-    op_atomic_compare_exchange = 230,
-    op_phi = 245,
-    op_loop_merge = 246,
-    op_label = 248,
-    op_branch = 249,
-    op_branch_conditional = 250,
-    op_return_value = 254,
-    op_atomic_f_add = 6035,
-};
-constexpr std::size_t bound_at = 3;
 constexpr std::uint32_t physical_storage = 5349;
 constexpr std::uint32_t mode_denorm_preserve = 4459;
-constexpr std::uint32_t decoration_binding = 33;
 constexpr std::uint32_t decoration_set = 34;
 constexpr std::string_view add_extension = "SPV_EXT_shader_atomic_float_add";
 

@@ -13,49 +13,7 @@ namespace {
 
 using namespace spirv;
 
-// Numbers of the SPIR-V specification, section 3, that are of interest here alone.
-enum Op : std::uint32_t {
-    op_type_bool = 20,
-    op_type_int = 21,
-    op_type_float = 22,
-    op_type_vector = 23,
-    op_type_image = 25,
-    op_type_sampled_image = 27,
-    op_type_pointer = 32,
-    op_constant = 43,
-    op_constant_null = 46,
-    op_spec_constant_true = 48,
-    op_function = 54,
-    op_variable = 59,
-    op_load = 61,
-    op_decorate = 71,
-    op_member_decorate = 72,
-    op_composite_construct = 80,
-    op_composite_extract = 81,
-    op_sampled_image = 86,
-    op_sample_dref_implicit = 89,
-    op_sample_dref_explicit = 90,
-    op_gather = 96,
-    op_gather_dref = 97,
-    op_image = 100,
-    op_query_size_lod = 103,
-    op_convert_s_to_f = 111,
-    op_f_add = 129,
-    op_f_sub = 131,
-    op_f_mul = 133,
-    op_f_div = 136,
-    op_f_mod = 141,
-    op_logical_or = 166,
-    op_logical_and = 167,
-    op_select = 169,
-    op_f_equal = 180,
-    op_f_less = 184,
-    op_f_greater = 186,
-    op_f_greater_equal = 190,
-};
-constexpr std::size_t bound_at = 3;
 constexpr std::uint32_t decoration_spec_id = 1;
-constexpr std::uint32_t decoration_binding = 33;
 constexpr std::uint32_t capability_image_query = 50;
 constexpr std::uint32_t dimension_2d = 1;
 constexpr std::uint32_t operand_lod = 2;
