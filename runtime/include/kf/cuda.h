@@ -14,7 +14,7 @@ namespace kf {
 /// An array of the caller's (cudaArray_t or cudaMipmappedArray_t, too): one of both, in the device's primary
 /// context. It must outlive the texture and the commands that use it, or `owner` must keep it alive. It was
 /// made with what the texture is used for: CUDA_ARRAY3D_SURFACE_LDST where the shape is writable,
-/// CUDA_ARRAY3D_LAYERED and CUDA_ARRAY3D_CUBEMAP as the shape is.
+/// CUDA_ARRAY3D_LAYERED and CUDA_ARRAY3D_CUBEMAP as the shape is, and of one dimension with a Height of 1.
 struct CudaArray {
     CUarray_st* array = nullptr;
     CUmipmappedArray_st* mipmapped_array = nullptr;

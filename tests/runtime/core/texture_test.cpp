@@ -77,7 +77,7 @@ std::vector<U> counting(std::size_t count) {
 
 class TextureTest : public testing::Test {
 protected:
-    TextureShape shape_of(Dims extents, TextureFormat format = TextureFormat::rgba8) {
+    TextureShape shape_of(const Dims& extents, TextureFormat format = TextureFormat::rgba8) {
         TextureShape shape;
         shape.dimensions = static_cast<int>(extents.size());
         shape.extents = extents;

@@ -14,7 +14,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 /// Bytes that differ from texture to texture; of floats they are no NaN, which some hardware may change.
-Bytes texels_of(const AnyTexture& texture, unsigned seed) {
+Bytes texels_of(const AnyTexture& texture, std::size_t seed) {
     Bytes bytes(texture.size_bytes());
     for (std::size_t i = 0; i < bytes.size(); ++i)
         bytes[i] = static_cast<std::byte>((i * 7 + seed * 31 + i / 256) % 0x3c);
@@ -27,7 +27,7 @@ Bytes read(const AnyTexture& texture) {
     return bytes;
 }
 
-TextureShape shape_of(Dims extents, TextureFormat format) {
+TextureShape shape_of(const Dims& extents, TextureFormat format) {
     TextureShape shape;
     shape.dimensions = static_cast<int>(extents.size());
     shape.extents = extents;
@@ -38,7 +38,7 @@ TextureShape shape_of(Dims extents, TextureFormat format) {
 /// One of each dimension, with all mips, of odd extents.
 std::vector<TextureShape> shapes(TextureFormat format) {
     std::vector<TextureShape> all;
-    const auto add = [&](Dims extents, std::int64_t layers, bool is_cube = false) {
+    const auto add = [&](const Dims& extents, std::int64_t layers, bool is_cube = false) {
         TextureShape shape = shape_of(extents, format);
         shape.mips = 0;
         shape.is_cube = is_cube;

@@ -74,7 +74,9 @@ TEST_P(TexturesTest, AreWrittenByFunctionsAndKernels) {
         std::vector<float4> expected(static_cast<std::size_t>(height * width), {1, 0.5F, 0.25F, 1});
         for (int y = std::max(0, height - 2); y < height; ++y)
             for (int x = width - 2; x < width; ++x)
-                if (height > 1) expected[std::size_t(y * width + x)] = {9, 9, 9, 1};
+                if (height > 1)
+                    expected[static_cast<std::size_t>(y) * std::size_t(width) + std::size_t(x)] = {9, 9, 9,
+                                                                                                   1};
         if (height > 1) {
             EXPECT_EQ(image.to_vector(), expected);
         }
@@ -226,7 +228,7 @@ TEST_P(TexturesTest, RefuseWhatDoesNotFit) {
 }
 
 TEST_P(TexturesTest, AreLayersOfArrays) {
-    std::vector<float4> texels(2 * 3 * 5);
+    std::vector<float4> texels(30);
     for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = {float(i), float(i) + 0.5F, 2, 9};
     const auto x = Texture2DArray<float3>::from(device_, {3, 5}, texels, {.layers = 2});
     const auto y =
@@ -242,7 +244,7 @@ TEST_P(TexturesTest, AreLayersOfArrays) {
 }
 
 TEST_P(TexturesTest, AreOfThreeDimensions) {
-    std::vector<int4> texels(2 * 3 * 5);
+    std::vector<int4> texels(30);
     for (int i = 0; i < 30; ++i) texels[std::size_t(i)] = {i, i + 1, i + 2, 0};
     const auto x = Texture3D<int3>::from(device_, {2, 3, 5}, texels);
     const Tensor<int3, 3> flipped = module_.flipped(x);

@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, AdoptedImagesTest,
                                            VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL));
 
 TEST_P(AdoptedImagesTest, AreReadWhereKernelsAndTheHostHaveWritten) {
-    std::vector<uint8_t4> texels(3 * 5 * 7);
+    std::vector<uint8_t4> texels(105);
     for (std::size_t i = 0; i < texels.size(); ++i)
         texels[i] = {static_cast<std::uint8_t>(i), 1, 2, static_cast<std::uint8_t>(255 - i)};
     {
