@@ -18,7 +18,8 @@ def noise(x: np.ndarray, y: np.ndarray, channel: int) -> np.ndarray:
     state = (x * 73856093 ^ y * 19349663 ^ channel * 83492791) & 0xFFFFFFFF
     state = (state ^ state >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
     state = (state ^ state >> 12) * 0x297A2D39 & 0xFFFFFFFF
-    return (state >> 16) % 57 - 28
+    result: np.ndarray = (state >> 16) % 57 - 28
+    return result
 
 
 def picture() -> np.ndarray:
@@ -35,8 +36,9 @@ def picture() -> np.ndarray:
 
 
 def gaussian(spread: float) -> np.ndarray:
-    weights = np.exp(-(np.arange(-RADIUS, RADIUS + 1) ** 2) / (2 * spread**2))
-    return weights / weights.sum()
+    weights: np.ndarray = np.exp(-(np.arange(-RADIUS, RADIUS + 1) ** 2) / (2 * spread**2))
+    weights /= weights.sum()
+    return weights
 
 
 def plain_blur(pixels: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -7,12 +7,15 @@ usage: path_tracer_demo.py [WIDTH HEIGHT FRAMES], which then says how many paths
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import kernelfunctions as kf
 import numpy as np
 from kf_samples.path_tracer import accumulate, depth, develop, main, raytrace
-from path_tracer_scene import DIFFUSE, GLASS, METAL, SPHERES, ball, camera, lamp_and_floor, orbit, scene
 from PIL import Image
+
+sys.path.append(str(Path(__file__).parents[1]))
+from path_tracer.scene import DIFFUSE, GLASS, METAL, SPHERES, ball, camera, lamp_and_floor, orbit, scene
 
 PATHS_A_PIXEL = 4
 WIDTH, HEIGHT, FRAMES = (160, 120, 4) if len(sys.argv) < 4 else map(int, sys.argv[1:])
@@ -83,7 +86,8 @@ def plain_depth(directions: np.ndarray, origin: np.ndarray) -> np.ndarray:
         other = np.cross(origin - corner, edge1)
         v = directions @ other.T * inverse
         found = np.where((u >= 0) & (v >= 0) & (u + v <= 1), np.sum(edge2 * other, -1) * inverse, 1e30)
-    return np.minimum(nearest, found.min(axis=1))
+    result: np.ndarray = np.minimum(nearest, found.min(axis=1))
+    return result
 
 
 small = orbit(0.04, (40, 30))

@@ -1,4 +1,4 @@
-// Makes scenes; path_tracer_scene.py makes the same.
+// Makes scenes; scene.py makes the same.
 #include "scene.h"
 
 #include <algorithm>

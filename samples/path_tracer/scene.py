@@ -1,5 +1,6 @@
 """What the path tracer shows, with the tree of boxes around its triangles; scene.cpp makes the same."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import kernelfunctions as kf
@@ -127,7 +128,7 @@ def fields(
     *,
     sky: Vector,
     ground: Vector,
-    emission: np.ndarray | Vector = (0, 0, 0),
+    emission: Sequence[float] = (0, 0, 0),
 ) -> dict[str, Any]:
     """The fields of g_scene, but for the camera."""
     nodes, ordered = tree_of_boxes(triangles)
@@ -147,7 +148,7 @@ def fields(
 def scene() -> tuple[np.ndarray, dict[str, Any]]:
     """A ring, three balls and a chessboard under a lamp: its triangles, and the fields."""
     triangles = np.concatenate([floor(8), torus(), lamp()])
-    emission = MATERIALS[LAMP]["emission"]
+    emission = MATERIALS["emission"][LAMP].tolist()
     sky, ground = (0.5, 0.62, 0.8), (0.3, 0.27, 0.25)
     return triangles, fields(triangles, SPHERES, MATERIALS, sky=sky, ground=ground, emission=emission)
 
