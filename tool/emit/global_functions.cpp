@@ -64,7 +64,7 @@ std::string returning_function(const PlannedCall& call, const PlannedParameter& 
 std::vector<PropertyLeaf> property_leaves(const PlannedCall& call, const PlannedParameter& parameter,
                                           CodeTarget target) {
     const auto name_of = [](std::int64_t argument) { return "kf_held_" + std::to_string(argument); };
-    // Of a texture CUDA's type is a struct, which variables may be.
+    // CUDA's type of a texture is a struct, which variables may be.
     const auto resource_of = [&](const Type& type, const std::string& name) {
         return type.kind == TypeKind::buffer || target == CodeTarget::spirv ? bound_name(name)
                                                                             : std::string();

@@ -50,8 +50,11 @@ public:
             const std::string id = std::to_string(++count_);
             if (holds_resource(parameter.type)) {
                 const std::string given = add_resources(parameter.type, "kf_arg_" + id);
-                passed_.push_back(given);
-                backward_.push_back(given);
+                const bool paired = is_differentiable(parameter);
+                const std::string pair = "kf_pair_" + id;
+                if (paired && (backward || call_.is_jvp)) add("var " + pair + " = diffPair(" + given + ")");
+                passed_.push_back(paired && call_.is_jvp ? pair : given);
+                backward_.push_back(paired ? pair : given);
                 continue;
             }
             if (call_.is_jvp && is_differentiable(parameter)) {
@@ -172,7 +175,7 @@ View::List imports_view(const Plan& plan, const std::vector<const PlannedCall*>&
 }  // namespace
 
 Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const PlannedCall*>& calls,
-                                 bool has_tensors) {
+                                 ProbedGlobals globals) {
     View::List views;
     std::vector<ProbeResource> buffers;
     for (const PlannedCall* call : calls) {
@@ -183,7 +186,7 @@ Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const Plann
     KernelSource source;
     source.entry_point = "kf_probe";
     if (!calls.empty()) source.origin = calls.front()->location;
-    View::List imports = imports_view(plan, calls, has_tensors);
+    View::List imports = imports_view(plan, calls, globals.tensors);
     const bool samples = std::any_of(buffers.begin(), buffers.end(), [](const ProbeResource& one) {
         return one.type.find("Texture") != std::string::npos || one.type.find("Sampler") != std::string::npos;
     });
@@ -192,7 +195,8 @@ Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const Plann
         buffer_views.emplace_back(View::Object{{"type", buffer.type}, {"name", buffer.name}});
     Outcome<std::string> text = render("probe.slang.mustache", templates::probe_slang_mustache,
                                        View(View::Object{{"imports", std::move(imports)},
-                                                         {"has_tensors", has_tensors},
+                                                         {"has_tensors", globals.tensors},
+                                                         {"has_textures", samples || globals.textures},
                                                          {"group_size", std::string(probe_group_size)},
                                                          {"entry", source.entry_point},
                                                          {"buffers", std::move(buffer_views)},

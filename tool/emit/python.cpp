@@ -577,7 +577,7 @@ private:
               "DiffVectorValue", "ComponentsValue", "StructValue", "TensorValue",     "DiffTensorValue",
               "TorchValue",      "DiffTorchValue",  "TorchTensor", "DiffTorchTensor", "OutValue",
               "DiffOutValue",    "LaunchResult",    "Stream",      "ArrayRequest",    "Tangents",
-              "MemoryValue"}) {
+              "MemoryValue",     "SampledTexture"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }

@@ -166,8 +166,10 @@ std::string python_spelling(PythonTypes types, const std::set<std::string>& stru
     if ((types & python_writable) != 0)
         words.emplace_back((types & python_diff_tensor) != 0 ? "DiffOutValue" : "OutValue");
     if ((types & python_buffer) != 0) words.emplace_back("kf.Buffer");
-    if ((types & python_texture) != 0) words.emplace_back("kf.Texture");
-    if ((types & python_sampled) != 0) words.emplace_back("tuple[kf.Texture, kf.Sampler]");
+    if ((types & python_sampled) != 0)
+        words.emplace_back("SampledTexture");
+    else if ((types & python_texture) != 0)
+        words.emplace_back("kf.Texture");
     if ((types & python_sampler) != 0) words.emplace_back("kf.Sampler");
     if ((types & python_grid) != 0) words.emplace_back("kf.Grid");
     if ((types & python_range) != 0) words.emplace_back("kf.Range");

@@ -191,6 +191,14 @@ private:
     std::vector<Entry> entries_;
 };
 
+/// Whether it is a texture or sampler, or something with one in it.
+bool holds_texture(const Type& type) {
+    const Type& inner = innermost_of_arrays(type);
+    return inner.kind == TypeKind::texture || inner.kind == TypeKind::sampler ||
+           std::any_of(inner.fields.begin(), inner.fields.end(),
+                       [](const Field& field) { return holds_texture(field.type); });
+}
+
 class Checker {
 public:
     Checker(const Plan& plan, const ReachSettings& settings, Compiler& compiler)
@@ -222,18 +230,19 @@ public:
     }
 
 private:
-    /// Whether functions may reach tensors that aren't among their arguments.
-    [[nodiscard]] bool has_tensors() const {
-        return std::any_of(settings_.globals.begin(), settings_.globals.end(),
-                           [](const GlobalParameter& one) {
-                               return innermost_of_arrays(one.type).kind == TypeKind::tensor;
-                           });
+    [[nodiscard]] ProbedGlobals probed_globals() const {
+        ProbedGlobals probed;
+        for (const GlobalParameter& one : settings_.globals) {
+            probed.tensors = probed.tensors || innermost_of_arrays(one.type).kind == TypeKind::tensor;
+            probed.textures = probed.textures || holds_texture(one.type);
+        }
+        return probed;
     }
 
     static manifest::Dispatch dispatch_of(const Subject& subject) { return subject.calls.front()->dispatch; }
 
     void add_subject(const PlannedCall& call) {
-        Outcome<KernelSource> probe = emit_probe(plan_, {&call}, has_tensors());
+        Outcome<KernelSource> probe = emit_probe(plan_, {&call}, probed_globals());
         if (!probe) return fail(probe.errors());
         const auto known = std::find_if(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
             return subject.probe.code_text() == probe.value().code_text() &&
@@ -254,7 +263,7 @@ private:
         if (subjects.size() > 1) {
             std::vector<const PlannedCall*> calls;
             for (const Subject& subject : subjects) calls.push_back(subject.calls.front());
-            const Outcome<KernelSource> probe = emit_probe(plan_, calls, has_tensors());
+            const Outcome<KernelSource> probe = emit_probe(plan_, calls, probed_globals());
             if (!probe) return fail(probe.errors());
             const Outcome<std::vector<Reached>> reached = reach(probe.value(), {target}, dispatch);
             if (reached && reached.value().empty()) return;

@@ -97,8 +97,8 @@ struct PlannedCall {
     manifest::Dispatch dispatch = manifest::Dispatch::elements;
     bool declares_group_size = false;  ///< by [numthreads]
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
-    /// Of calls over elements: how many threads of a group lie beside each other in its tile of two
-    /// dimensions; 0: the spec states groups of one.
+    /// How many threads of a group lie beside each other in a tile of pixels; 0: the spec states groups of
+    /// one dimension.
     std::uint32_t group_width = 0;
     bool strict_broadcasting = false;
     bool has_backward = false;

@@ -35,12 +35,6 @@ constexpr std::uint32_t storage_buffer = 12;
 constexpr std::uint32_t unknown = 0;
 constexpr std::uint32_t several = 0xFFFFFFFF;
 
-std::uint32_t opcode_of(const Words& instruction) { return instruction.front() & 0xFFFFU; }
-
-bool leads_into(std::uint32_t opcode) {
-    return opcode == op_access_chain || opcode == op_in_bounds_access_chain;
-}
-
 /// Which operand is the memory that an instruction reads or writes; 0: it does neither.
 std::size_t memory_operand(std::uint32_t opcode) {
     if (opcode == op_store || opcode == op_atomic_store) return 1;

@@ -87,6 +87,13 @@ inline Words words_at(std::string_view code, std::size_t index, std::size_t coun
     return words;
 }
 
+inline std::uint32_t opcode_of(const Words& instruction) { return instruction.front() & 0xFFFFU; }
+
+/// Whether it makes a pointer into what another one leads to.
+inline bool leads_into(std::uint32_t opcode) {
+    return opcode == op_access_chain || opcode == op_in_bounds_access_chain;
+}
+
 inline Words instruction_of(std::uint32_t opcode, const Words& operands) {
     constexpr std::uint32_t count_shift = 16;
     Words words{static_cast<std::uint32_t>(operands.size() + 1) << count_shift | opcode};

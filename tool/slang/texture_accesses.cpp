@@ -46,8 +46,6 @@ constexpr std::uint32_t linear_mode = 5290;
 constexpr std::size_t image_sampled = 7;
 constexpr std::size_t image_format = 8;
 
-std::uint32_t opcode_of(const Words& instruction) { return instruction.front() & 0xFFFFU; }
-
 bool takes_sampled_image(std::uint32_t opcode) {
     return (opcode >= op_sample_implicit && opcode <= op_sample_last) || opcode == op_gather ||
            opcode == op_gather_compare || opcode == op_query_lod;

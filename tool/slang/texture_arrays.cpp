@@ -36,20 +36,16 @@ constexpr std::uint32_t decoration_binding = 33;
 /// The most cases of one switch.
 constexpr std::size_t most_cases = 256;
 
-std::uint32_t opcode_of(const Words& instruction) { return instruction.front() & 0xFFFFU; }
-
-bool leads_into(std::uint32_t opcode) {
-    return opcode == op_access_chain || opcode == op_in_bounds_access_chain;
+bool changes_atomically(std::uint32_t opcode) {
+    return opcode >= op_atomic_first && opcode <= op_atomic_last;
 }
-
-bool is_atomic(std::uint32_t opcode) { return opcode >= op_atomic_first && opcode <= op_atomic_last; }
 
 /// Which operands of an instruction may be an image, a sampler, both in one, or a texel's place.
 std::vector<std::size_t> image_operands(std::uint32_t opcode) {
     if (opcode == op_sampled_image) return {3, 4};
     if (opcode == op_image_write || opcode == op_atomic_store) return {1};
     const bool reads = opcode >= op_image_first && opcode <= op_image_last;
-    return reads || is_atomic(opcode) || opcode == op_image_texel_pointer || opcode == op_copy_object
+    return reads || changes_atomically(opcode) || opcode == op_image_texel_pointer || opcode == op_copy_object
                ? std::vector<std::size_t>{3}
                : std::vector<std::size_t>();
 }

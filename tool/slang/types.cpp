@@ -120,7 +120,7 @@ std::string with_short_vectors(std::string name) {
     return name;
 }
 
-/// As Slang's [format] names it; empty where the source states none.
+/// The name that Slang's [format] has for it; empty where the source states none.
 std::string format_name(SlangImageFormat format) {
     constexpr std::array names = {
 #define SLANG_FORMAT(NAME, DESC) #NAME,
@@ -257,7 +257,7 @@ std::optional<Type> TypeDescriber::describe_texture(slang::TypeReflection& type)
     return described;
 }
 
-// Of a field only its place in a layout has what format it is.
+// Only a field's place in a layout has what format it is.
 void TypeDescriber::add_formats(slang::TypeReflection& type, std::vector<Field>& fields) const {
     const auto is_texture = [](const Field& field) {
         const Type* inner = &field.type;

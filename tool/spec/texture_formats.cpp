@@ -1,13 +1,12 @@
 // The names of textures' formats.
 #include "spec/texture_formats.h"
 
-#include <kf/texture_format.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
 
+#include "core/images.h"
 #include "diagnostic/suggest.h"
 
 namespace kf::gen {

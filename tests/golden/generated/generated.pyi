@@ -12,11 +12,13 @@ from kernelfunctions.typing import (
     DiffTensorValue,
     DiffTorchTensor,
     DiffTorchValue,
+    IntValue,
     OutValue,
     Stream,
     TensorValue,
     TorchTensor,
     TorchValue,
+    VectorValue,
 )
 from typing_extensions import TypeVar
 
@@ -60,7 +62,9 @@ class _Spread(kf.Function):
     """
 
     @overload
-    def __call__(self, at: VectorValue | kf.Grid, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
+    def __call__(
+        self, at: VectorValue | kf.Grid, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
     def __call__(self, at: VectorValue | kf.Grid, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
@@ -69,7 +73,9 @@ class _Spread(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     call = __call__
     @overload
-    def append_to(self, encoder: kf.Encoder, /, at: VectorValue | kf.Grid, *, out: None = None) -> kf.Tensor: ...
+    def append_to(
+        self, encoder: kf.Encoder, /, at: VectorValue | kf.Grid, *, out: None = None
+    ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, at: VectorValue | kf.Grid, *, out: _Out) -> _Out: ...
     @property
@@ -94,20 +100,16 @@ class _Step(kf.Function):
         self, i: kf.Range, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int32]: ...
     @overload
-    def __call__(self, i: VectorValue | kf.Grid, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def __call__(self, i: VectorValue | kf.Grid, *, out: _Out, stream: Stream | None = None) -> _Out: ...
+    def __call__(
+        self, i: IntValue | TensorValue | kf.Grid, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
-        self, i: VectorValue | kf.Grid, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.int32]: ...
-    @overload
-    def __call__(self, i: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def __call__(self, i: TorchValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
+        self, i: IntValue | TorchValue | kf.Grid, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
     def __call__(
-        self, i: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, i: IntValue | TorchValue | kf.Grid, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int32]: ...
     @overload
     def __call__(
@@ -119,13 +121,11 @@ class _Step(kf.Function):
     @overload
     def append_to(self, encoder: kf.Encoder, /, i: kf.Range, *, out: _Out) -> _Out: ...
     @overload
-    def append_to(self, encoder: kf.Encoder, /, i: VectorValue | kf.Grid, *, out: None = None) -> kf.Tensor: ...
+    def append_to(
+        self, encoder: kf.Encoder, /, i: IntValue | TensorValue | kf.Grid, *, out: None = None
+    ) -> kf.Tensor: ...
     @overload
-    def append_to(self, encoder: kf.Encoder, /, i: VectorValue | kf.Grid, *, out: _Out) -> _Out: ...
-    @overload
-    def append_to(self, encoder: kf.Encoder, /, i: TensorValue, *, out: None = None) -> kf.Tensor: ...
-    @overload
-    def append_to(self, encoder: kf.Encoder, /, i: TorchValue, *, out: _Out) -> _Out: ...
+    def append_to(self, encoder: kf.Encoder, /, i: IntValue | TorchValue | kf.Grid, *, out: _Out) -> _Out: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, i: TorchTensor[_Tensor], *, out: None = None

@@ -13,7 +13,6 @@
 namespace kf::gen {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -37,7 +36,7 @@ Outcome<CompiledKernel> compiled(const std::string& body) {
     return make_compiler()->compile(source, CodeTarget::spirv);
 }
 
-std::string disassemble(const std::string& code) {
+std::string spirv_text(const std::string& code) {
     const ScratchFolder folder;
     const std::string command = "spirv-dis --no-color " + folder.write("kernel.spv", code).string();
     std::string text;
@@ -58,7 +57,7 @@ std::size_t count(const std::string& text, const std::string& word) {
 TEST(Textures, InArraysAreVariablesOfTheirOwn) {
     const auto kernel = compiled("kf_bound_outs[1][t.xy] = kf_bound_maps[2][t.xy].xyz;");
     ASSERT_TRUE(kernel) << describe(kernel.errors());
-    const std::string text = disassemble(kernel.value().code);
+    const std::string text = spirv_text(kernel.value().code);
     for (const char* binding : {"Binding 0", "Binding 1", "Binding 2", "Binding 5", "Binding 6"})
         EXPECT_THAT(text, HasSubstr(binding));
     EXPECT_THAT(text, Not(HasSubstr("OpSwitch")));
@@ -74,7 +73,7 @@ TEST(Textures, AreSampledBySwitches) {
         "kf_bound_outs[t.x % 2][t.xy] = sum;\n"
         "InterlockedAdd(kf_bound_counts[args.i & 1][t.xy], 1);");
     ASSERT_TRUE(kernel) << describe(kernel.errors());
-    const std::string text = disassemble(kernel.value().code);
+    const std::string text = spirv_text(kernel.value().code);
     EXPECT_EQ(count(text, "OpSwitch"), 3U);
     EXPECT_EQ(count(text, "OpImageSampleExplicitLod"), 6U) << "each texture with each sampler";
     EXPECT_EQ(count(text, "OpImageWrite"), 2U);
@@ -86,7 +85,7 @@ TEST(Textures, AreSampledAtTheFirstLevel) {
         compiled("kf_bound_outs[0][t.xy] = kf_bound_maps[0].Sample(kf_bound_samplers[0], float2(t.xy)).xyz;");
     ASSERT_TRUE(kernel) << describe(kernel.errors());
     EXPECT_THAT(kernel.value().features, IsEmpty());
-    const std::string text = disassemble(kernel.value().code);
+    const std::string text = spirv_text(kernel.value().code);
     EXPECT_THAT(text, HasSubstr("OpImageSampleExplicitLod"));
     EXPECT_THAT(text, Not(HasSubstr("Implicit")));
     EXPECT_THAT(text, Not(HasSubstr("Derivative")));

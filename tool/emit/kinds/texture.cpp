@@ -38,7 +38,7 @@ bool is_written_to(const Texture& texture) { return texture.access != manifest::
 /// Texels of three components lie in four, which kernels read and write as they are.
 bool has_fourth(const Argument& argument) { return argument.trailing == std::vector<std::int64_t>{3}; }
 
-/// Where the call's texel is, x first: "uint2(uint(kf_i1 * …), uint(kf_i0 * …))". A cube's faces are layers.
+/// Where the call's texel is, x first: "uint2(uint(kf_i1 * …), uint(kf_i0 * …))".
 std::string coordinates(const Argument& argument, const std::string& strides,
                         const std::vector<std::string>& indices) {
     std::vector<std::int64_t> sorted = argument.map;
@@ -110,12 +110,7 @@ Diagnostics check_texture_arrays(const PlannedCall& call) {
 }
 
 std::string bound_texture_type(const PlannedArgument& argument) {
-    Texture texture = texture_of(argument.host);
-    // A texel of a face is one of a layer.
-    if (texture.dimension == TextureDimension::cube) {
-        texture.dimension = TextureDimension::two;
-        texture.is_array = true;
-    }
+    const Texture& texture = texture_of(argument.host);
     const std::string element = has_fourth(argument.host) ? to_string(argument.host.element.scalar) + "4"
                                                           : declared_name(argument.type);
     return std::string(is_written_to(texture) ? "RW" : "") + texture_name(texture) + "<" + element + ">";

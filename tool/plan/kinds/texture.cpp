@@ -1,10 +1,9 @@
 // Planning textures: which kinds feed which parameters, and what format they have.
 #include "plan/kinds/texture.h"
 
-#include <kf/texture_format.h>
-
 #include <algorithm>
 
+#include "core/images.h"
 #include "plan/accumulate.h"
 #include "plan/kinds/constant.h"
 #include "plan/types.h"
@@ -156,6 +155,12 @@ std::optional<Diagnostic> check_whole(const KindSpec& kind, const KindTarget& ta
 Outcome<manifest::Argument> feed_texels(const KindSpec& kind, const KindTarget& target) {
     const bool is_vector = target.type.kind == TypeKind::scalar || target.type.kind == TypeKind::vector;
     const std::string texel = is_vector && !target.type.is_enum ? texel_of(target.type.scalar) : "";
+    if (target.type.kind == TypeKind::resource) {
+        return feed_error(
+            kind, "type-not-supported",
+            target_name(target) + ": a '" + target.type.name + "' can't be passed by this version of kfgen",
+            notes_of_refused(target.type));
+    }
     if (texel.empty()) {
         return feed_error(
             kind, "argument-type",
@@ -166,6 +171,14 @@ Outcome<manifest::Argument> feed_texels(const KindSpec& kind, const KindTarget& 
                  : "'" + kind.spelling +
                        "' feeds textures of its dimensions, and texel by texel float, half, int and uint, "
                        "and vectors of these"});
+    }
+    if (kind.texture.dimension == TextureDimension::cube) {
+        return feed_error(kind, "argument-type",
+                          target_name(target) + ": '" + kind.spelling +
+                              "' is for parameters that are cubes: texels of its faces feed none of type '" +
+                              target.type.name + "'",
+                          {std::string("give it ") + (target.role == Role::in ? "" : "rw") +
+                           "texture2d_array, and a cube's faces as layers: texture.layer_range(0, 6)"});
     }
     Texture texture;
     texture.dimension = kind.texture.dimension;

@@ -38,9 +38,11 @@ Outcome<Plan> texture_plan(const Type& type, const std::string& kind, Direction 
     return plan_of(R"({"function": "f", "args": {"t": )" + kind + R"(, "x": "tensor[1]"}})", {function});
 }
 
-const PlannedCall& call_of(const Outcome<Plan>& plan) { return plan.value().functions.front().calls.front(); }
+const PlannedCall& planned_call(const Outcome<Plan>& plan) {
+    return plan.value().functions.front().calls.front();
+}
 const Texture& texture_in(const Outcome<Plan>& plan) {
-    return std::get<Texture>(call_of(plan).arguments.front().host.kind);
+    return std::get<Texture>(planned_call(plan).arguments.front().host.kind);
 }
 std::string kind_with(const std::string& kind, const std::string& format) {
     return R"({"kind": ")" + kind + R"(", "format": ")" + format + "\"}";
@@ -61,8 +63,8 @@ TEST(Textures, AreTakenWhole) {
             const Outcome<Plan> plan =
                 texture_plan(texture_of("float4", writable, dimension, is_array), fitting);
             ASSERT_TRUE(plan) << plan.errors().front().message;
-            EXPECT_EQ(call_of(plan).rank, 1) << "they give the call no shape";
-            const manifest::Argument& argument = call_of(plan).arguments.front().host;
+            EXPECT_EQ(planned_call(plan).rank, 1) << "they give the call no shape";
+            const manifest::Argument& argument = planned_call(plan).arguments.front().host;
             EXPECT_EQ(texture_in(plan),
                       (Texture{writable ? Access::read_write : Access::read, dimension, is_array,
                                writable ? "rgba32f" : "", "float", false, false}));
@@ -144,19 +146,20 @@ TEST(Textures, OfOtherTypesAreRefused) {
 TEST(Textures, FeedCallsTexelByTexel) {
     const Outcome<Plan> read = texture_plan(type_named("float3"), "\"texture2d_array\"");
     ASSERT_TRUE(read) << read.errors().front().message;
-    EXPECT_EQ(call_of(read).rank, 3);
+    EXPECT_EQ(planned_call(read).rank, 3);
     EXPECT_EQ(texture_in(read),
               (Texture{Access::read, TextureDimension::two, true, "", "float", false, true}));
     for (const Direction direction : {Direction::out, Direction::inout}) {
         const Outcome<Plan> written = texture_plan(type_named("half2"), "\"rwtexture3d\"", direction);
         ASSERT_TRUE(written) << written.errors().front().message;
-        EXPECT_EQ(call_of(written).rank, 3);
+        EXPECT_EQ(planned_call(written).rank, 3);
         EXPECT_EQ(texture_in(written).format, "rg16f");
     }
     EXPECT_THAT(ids(texture_plan(type_named("float3"), "\"rwtexture2d\"")), ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(type_named("float3"), "\"texture2d\"", Direction::out)),
                 ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(type_named("float2x2"), "\"texture2d\"")), ElementsAre("argument-type"));
+    EXPECT_THAT(ids(texture_plan(type_named("float4"), "\"texturecube\"")), ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(type_named("double"), "\"texture2d\"")), ElementsAre("argument-type"));
     const Outcome<Plan> tensor = texture_plan(type_named("DiffTexture2D<float4, 2>"), "\"texture2d\"");
     ASSERT_THAT(ids(tensor), ElementsAre("argument-type"));
@@ -180,7 +183,7 @@ TEST(Textures, CountSamplersOfTheCall) {
     const Outcome<Plan> plan =
         texture_plan(material, R"({"fields": {"t": "texture2d", "s": "sampler", "u": "sampler"}})");
     ASSERT_TRUE(plan) << plan.errors().front().message;
-    EXPECT_TRUE(std::holds_alternative<Sampler>(call_of(plan).arguments[1].host.kind));
+    EXPECT_TRUE(std::holds_alternative<Sampler>(planned_call(plan).arguments[1].host.kind));
     EXPECT_THAT(ids(texture_plan(sampler, "\"texture2d\"")), ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(texture_of("float4"), "\"sampler\"")), ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(sampler, "\"sampler\"", Direction::out)), ElementsAre("argument-type"));
@@ -197,9 +200,9 @@ TEST(Textures, InArraysAreElements) {
     array.name = "RWTexture2D<float>[3]";
     const Outcome<Plan> plan = texture_plan(array, kind_with("rwtexture2d", "r8"));
     ASSERT_TRUE(plan) << plan.errors().front().message;
-    ASSERT_EQ(call_of(plan).arguments.size(), 5U);
-    EXPECT_EQ(call_of(plan).arguments[2].host.name, "t[2]");
-    EXPECT_EQ(std::get<Texture>(call_of(plan).arguments[2].host.kind).format, "r8");
+    ASSERT_EQ(planned_call(plan).arguments.size(), 5U);
+    EXPECT_EQ(planned_call(plan).arguments[2].host.name, "t[2]");
+    EXPECT_EQ(std::get<Texture>(planned_call(plan).arguments[2].host.kind).format, "r8");
 }
 
 }  // namespace
