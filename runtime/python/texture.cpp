@@ -112,6 +112,7 @@ Handle* image_handle(py::handle value, const Where& where) {
         PyErr_Clear();
         refuse(ErrorCode::value_range, where, shown(value) + " is no handle");
     }
+    if (handle == 0) refuse(ErrorCode::missing_argument, where, "the handle is null");
     return reinterpret_cast<Handle*>(static_cast<std::uintptr_t>(handle));
 }
 

@@ -127,9 +127,9 @@ class Format:
 
     @property
     def tolerance(self) -> float:
-        """How far what a shader reads may be off, of numbers up to 1."""
+        """How far what a shader reads may be off, of numbers up to 1: GPUs look colours up in tables."""
         if self.texel == "srgb":
-            return 2e-3
+            return 5e-3
         return 2e-7 if self.texel in {"unorm", "snorm"} else 0.0
 
 
