@@ -131,16 +131,18 @@ std::shared_ptr<VulkanImage> Images::wrap(driver::ForeignImage foreign) {
     image->resting_ = layout;
     const std::lock_guard lock(mutex_);
     std::erase_if(wrapped_, [](const auto& one) { return one.second.expired(); });
-    const auto [known, is_new] = wrapped_.try_emplace(handle, image);
-    // Lists know it by its handle, and so each as the same.
-    if (const auto other = known->second.lock(); !is_new && other != nullptr) {
-        if (other->shape != image->shape || other->resting_ != layout) {
-            throw ArgumentError(ErrorCode::shape_mismatch,
-                                "vulkan: an image is wrapped as " + driver::to_string(image->shape) +
-                                    ", and already as " + driver::to_string(other->shape) +
-                                    "; wrap it alike, in the same layout");
-        }
+    std::weak_ptr<const Known>& known = wrapped_[handle];
+    std::shared_ptr<const Known> alike = known.lock();
+    if (alike == nullptr) {
+        alike = std::make_shared<const Known>(Known{image->shape, layout});
+        known = alike;
+    } else if (alike->shape != image->shape || alike->layout != layout) {
+        throw ArgumentError(ErrorCode::shape_mismatch,
+                            "vulkan: an image is wrapped as " + driver::to_string(image->shape) +
+                                ", and already as " + driver::to_string(alike->shape) +
+                                "; wrap it alike, in the same layout");
     }
+    image->known_as_ = std::move(alike);
     return image;
 }
 

@@ -41,6 +41,7 @@ private:
     std::shared_ptr<ImageMemory> memory_;
     ImageMemory::Place place_;
     std::shared_ptr<void> owner_;  ///< of somebody else's image
+    std::shared_ptr<const void> known_as_;
     bool is_foreign_ = false;
     VkImage handle_ = VK_NULL_HANDLE;
     VkFormatFeatureFlags features_ = 0;
@@ -66,8 +67,13 @@ public:
 private:
     std::shared_ptr<Context> context_;
     std::shared_ptr<ImageMemory> memory_;
+    /// What all that is wrapped of one image share: lists know it by its handle, and so as one.
+    struct Known {
+        driver::ImageShape shape;
+        VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
+    };
     std::mutex mutex_;
-    std::map<VkImage, std::weak_ptr<VulkanImage>> wrapped_;
+    std::map<VkImage, std::weak_ptr<const Known>> wrapped_;
 };
 
 }  // namespace kf::vulkan

@@ -20,6 +20,7 @@
 #include "vulkan/result.h"
 #include "vulkan/spirv_adapt.h"
 #include "vulkan/spirv_compare.h"
+#include "vulkan/spirv_layers.h"
 
 namespace kf::vulkan {
 namespace {
@@ -75,6 +76,7 @@ Words adapted(const Context& context, const manifest::Kernel& kernel, const mani
     if (!offers(context, float_atomics)) {
         words = without_float_atomics(words);
     }
+    words = bounding_layers(words);
     return kernel.exact && offers(context, subnormals) ? keeping_subnormals(words) : words;
 }
 

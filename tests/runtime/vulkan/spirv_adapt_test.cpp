@@ -2,6 +2,7 @@
 #include "vulkan/spirv_adapt.h"
 
 #include "vulkan/spirv_compare.h"
+#include "vulkan/spirv_layers.h"
 
 #include <gmock/gmock.h>
 
@@ -131,6 +132,17 @@ TEST(SpirvCompare, GathersAndComparesItself) {
               "comparison of texels that aren't floats of a 2D texture");
     EXPECT_EQ(comparing_itself(with_operand(before, op_sample_dref, 6, 4)).refused,
               "comparison of texels at an offset that is no constant, or with derivatives");
+}
+
+TEST(SpirvLayers, AreBoundedInArraysThatAreWritten) {
+    constexpr std::uint32_t op_select = 169;
+    const Words after = bounding_layers(words_of("texture_layers"));
+    EXPECT_THAT(opcodes(after), Contains(op_select).Times(2));
+    EXPECT_TRUE(is_valid(after));
+    for (const char* other : {"texture_add", "texture_load", "add_step_by_value"}) {
+        EXPECT_EQ(bounding_layers(words_of(other)), words_of(other)) << other;
+    }
+    EXPECT_EQ(bounding_layers(Words{1, 2, 3}), (Words{1, 2, 3}));
 }
 
 }  // namespace
