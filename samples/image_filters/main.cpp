@@ -72,8 +72,9 @@ std::vector<float> gaussian(double spread) {
 
 /// Beyond the edges the pixels there go on.
 const kf::float4& at(const Pixels& pixels, int x, int y) {
-    return pixels[static_cast<std::size_t>(std::clamp(y, 0, height - 1)) * width +
-                  std::clamp(x, 0, width - 1)];
+    const auto row = static_cast<std::size_t>(std::clamp(y, 0, height - 1));
+    const auto column = static_cast<std::size_t>(std::clamp(x, 0, width - 1));
+    return pixels[row * width + column];
 }
 
 Pixels plain_blur(const Pixels& pixels, const std::vector<float>& weights, bool is_column) {
@@ -83,9 +84,12 @@ Pixels plain_blur(const Pixels& pixels, const std::vector<float>& weights, bool 
             kf::float4& pixel = blurred.emplace_back();
             for (std::size_t c = 0; c < 4; ++c) {
                 double sum = 0;
-                for (int i = -radius; i <= radius; ++i)
-                    sum += double{weights[static_cast<std::size_t>(i + radius)]} *
-                           (is_column ? at(pixels, x, y + i) : at(pixels, x + i, y))[c];
+                int place = -radius;
+                for (const float weight : weights) {
+                    sum +=
+                        double{weight} * (is_column ? at(pixels, x, y + place) : at(pixels, x + place, y))[c];
+                    ++place;
+                }
                 pixel[c] = static_cast<float>(sum);
             }
         }

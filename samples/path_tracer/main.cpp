@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <iostream>
 #include <numbers>
 #include <string>
@@ -16,6 +17,8 @@
 #include "scene.h"
 
 namespace {
+
+using namespace scenes;
 
 using Texture = kf::RWTexture2D<kf::float4>;
 using Pixels = std::vector<kf::float4>;
@@ -152,8 +155,9 @@ void check_depths(const kf::Device& device, const path_tracer::Module& module) {
     const std::vector<float> depths = module.depth.set(renderer.globals())(renderer.pixels()).to_vector();
     int different = 0;
     for (std::size_t i = 0; i < depths.size(); ++i) {
-        const double x = (static_cast<double>(i % 40) + 0.5) / 20 - 1;
-        const double y = 1 - (static_cast<double>(i / 40) + 0.5) / 15;
+        const auto [row, column] = std::div(static_cast<int>(i), 40);
+        const double x = (column + 0.5) / 20 - 1;
+        const double y = 1 - (row + 0.5) / 15;
         const Vector way = wide(camera.forward) + wide(camera.right) * x + wide(camera.up) * y;
         const double depth = plain_depth(scene, wide(camera.position), way * (1 / std::sqrt(dot(way, way))));
         different += std::abs(depths[i] - depth) > 1e-3 * depth ? 1 : 0;

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <numbers>
 
+namespace scenes {
+
 namespace {
 
 using kf::float3;
@@ -131,10 +133,10 @@ private:
         const float3 sides = middles.high - middles.low;
         const std::size_t along = sides.x >= std::max(sides.y, sides.z) ? 0 : sides.y >= sides.z ? 1 : 2;
         const auto begin = std::next(triangles_.begin(), static_cast<std::ptrdiff_t>(first));
-        std::stable_sort(begin, std::next(begin, static_cast<std::ptrdiff_t>(count)),
-                         [along](const Triangle& a, const Triangle& b) {
-                             return middle_of(a)[along] < middle_of(b)[along];
-                         });
+        std::sort(begin, std::next(begin, static_cast<std::ptrdiff_t>(count)),
+                  [along](const Triangle& a, const Triangle& b) {
+                      return middle_of(a)[along] < middle_of(b)[along];
+                  });
         add(first, count / 2);
         nodes_[index].first = static_cast<std::uint32_t>(nodes_.size());
         add(first + count / 2, count - count / 2);
@@ -213,3 +215,5 @@ Camera orbit(double turn, const kf::uint2& size) {
                           static_cast<float>(7 * std::cos(angle))};
     return make_camera(position, {0, 0.8F, 0}, 38, size);
 }
+
+}  // namespace scenes

@@ -5,6 +5,8 @@
 
 #include "path_tracer.h"
 
+namespace scenes {
+
 using path_tracer::Camera;
 using path_tracer::Light;
 using path_tracer::Material;
@@ -38,3 +40,5 @@ Camera make_camera(const kf::float3& position, const kf::float3& target, double 
 
 /// A camera on a circle around the scene; `turn` goes from 0 to 1.
 Camera orbit(double turn, const kf::uint2& size);
+
+}  // namespace scenes

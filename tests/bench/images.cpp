@@ -20,6 +20,7 @@
 namespace {
 
 using namespace bench_support;
+using namespace scenes;
 
 using Texture = kf::RWTexture2D<kf::float4>;
 
