@@ -5,7 +5,7 @@
 # there, or carry the checkout and .gpu/bundle.tar.xz to the GPU machine: run.sh unpacks it.
 #
 # KFGEN: the kfgen to use; else it is built in build/gpu. KF_GPU_ARCH: the GPU's architecture (default sm_90).
-# KF_GPU_CARRY: more files to put into .gpu/carry/ (a Vulkan loader as .deb, wheels or a tar of them). Where the machine
+# KF_GPU_CARRY: more files to put into .gpu/carry/ (a Vulkan loader as .deb, Pillow as a wheel, SlangPy as a tar). Where the machine
 # has no loader, NVIDIA's driver needs libegl1, libglvnd0, libgl1 and libglx0 beside libvulkan1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

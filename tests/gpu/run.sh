@@ -2,7 +2,7 @@
 # Builds here what it needs and runs the whole suite on every GPU there is, on CUDA and on Vulkan: the C++
 # tests, the Python tests, the samples, PyTorch's tests, compute-sanitizer over forward and backward, the benchmarks.
 # Prints what passed, failed and was skipped, by name. Needs what tests/gpu/prepare.sh made, a C++ compiler, CMake,
-# Ninja, and a Python with NumPy, pybind11 and pytest; nvcc and compute-sanitizer are used where they are.
+# Ninja, and a Python with NumPy, Pillow, pybind11 and pytest; nvcc and compute-sanitizer are used where they are.
 #
 # usage: tests/gpu/run.sh [build|tests|torch|torch2|sanitizers|bench]...     (all of them without arguments)
 # torch runs PyTorch's tests on the first GPU; torch2 what takes two GPUs or more.
@@ -63,6 +63,11 @@ for entry in "$folder"/carry/{slangpy,slangpy-*}.tar.xz; do
         mkdir -p "$folder/site" && tar -C "$folder/site" -xf "$entry"
     fi
 done
+
+# The samples in Python write pictures by Pillow.
+if ! "$python" -c 'import PIL' 2>/dev/null && compgen -G "$folder/carry/pillow-*.whl" >/dev/null; then
+    "$python" -m pip install -q --no-index --no-deps "$folder"/carry/pillow-*.whl
+fi
 
 for entry in "$folder"/carry/slangpy_torch*.tar.xz; do
     if [ -e "$entry" ] && [ ! -d "$folder/slangpy_torch" ]; then
