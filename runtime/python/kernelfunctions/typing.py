@@ -68,6 +68,8 @@ OutValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any] | TorchTensor[Any]
 DiffOutValue: TypeAlias = OutValue | Differentiable[OutValue]
 #: None once threads() or groups() has said how many threads run; else what takes it by launchRaw().
 LaunchResult: TypeAlias = Any
+#: A texture that has a sampler, or one and its sampler.
+SampledTexture: TypeAlias = Texture | tuple[Texture, Sampler]
 #: Memory that calls reach through pointers.
 MemoryValue: TypeAlias = Tensor | Buffer | Sequence[Tensor | Buffer]
 #: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
@@ -135,6 +137,7 @@ __all__ = [
     "IsCudaStream",
     "MemoryValue",
     "OutValue",
+    "SampledTexture",
     "Stream",
     "StructValue",
     "Tangents",
