@@ -98,13 +98,13 @@ py::object word_text(const std::array<std::string_view, count>& words, Enum valu
 }
 
 py::object filter_text(const Filters& filters) {
-    const py::object minify = word_text(filter_words, filters.minify);
+    py::object minify = word_text(filter_words, filters.minify);
     if (filters.minify == filters.magnify) return minify;
     return py::make_tuple(minify, word_text(filter_words, filters.magnify));
 }
 
 py::object address_text(const AddressModes& modes) {
-    const py::object x = word_text(address_words, modes.x);
+    py::object x = word_text(address_words, modes.x);
     if (modes == AddressModes(modes.x)) return x;
     return py::make_tuple(x, word_text(address_words, modes.y), word_text(address_words, modes.z));
 }
