@@ -123,7 +123,7 @@ TEST(Textures, AreReflected) {
                       "       Texture1DArray<uint3> c, TextureCubeArray<half4> d, Sampler3D<float2> e, "
                       "SamplerComparisonState f,\n"
                       "       RasterizerOrderedTexture2D<float4> g, S h) {}\n"
-                      "T g<T>([format(\"r16f\")] RWTexture2D<T> a) { return a[0]; }\n")});
+                      "T g<T : ITexelElement>([format(\"r16f\")] RWTexture2D<T> a) { return a[0]; }\n")});
     ASSERT_TRUE(module) << describe(module.errors());
     const Function& f = module.value().functions.front();
     const auto type = [&](std::size_t index) { return f.parameters.at(index).type; };
