@@ -7,10 +7,11 @@
 namespace kf::gen {
 
 PythonTypes value_types(const manifest::Element& element, bool takes_gradient, bool vector) {
-    int types = python_sequence;
+    PythonTypes types = python_sequence;
     if (vector) {
         types |= python_components;
-        types |= element.scalar == ScalarType::boolean ? python_bool : python_bool | python_int;
+        types |= python_bool;
+        if (element.scalar != ScalarType::boolean) types |= python_int;
         if (is_floating(element.scalar)) types |= python_float;
     }
     if (element.extents.empty()) {
@@ -18,7 +19,8 @@ PythonTypes value_types(const manifest::Element& element, bool takes_gradient, b
         if (element.scalar != ScalarType::boolean) types |= python_int;
         if (is_floating(element.scalar)) types |= python_float;
     }
-    return static_cast<PythonTypes>(types | (takes_gradient ? python_differentiable : PythonTypes(0)));
+    if (takes_gradient) types |= python_differentiable;
+    return types;
 }
 
 }  // namespace kf::gen
@@ -27,8 +29,9 @@ namespace kf::gen::kinds {
 
 PythonTypes python_types(const Value&, const PlannedArgument& item, bool takes_gradient) {
     if (holds_structs(item.type)) {
-        const int object = item.type.kind == TypeKind::array ? python_sequence : python_struct;
-        return static_cast<PythonTypes>(object | (takes_gradient ? python_differentiable : PythonTypes(0)));
+        PythonTypes object = item.type.kind == TypeKind::array ? python_sequence : python_struct;
+        if (takes_gradient) object |= python_differentiable;
+        return object;
     }
     const bool vector = item.type.kind == TypeKind::vector && item.host.call_rank == 0;
     return value_types(item.host.element, takes_gradient, vector);
