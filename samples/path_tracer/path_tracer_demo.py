@@ -14,7 +14,7 @@ import numpy as np
 from kf_samples.path_tracer import accumulate, depth, develop, main, raytrace
 from PIL import Image
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from path_tracer.scene import DIFFUSE, GLASS, METAL, SPHERES, ball, camera, lamp_and_floor, orbit, scene
 
 PATHS_A_PIXEL = 4

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ALLOWED = re.compile(r"(ld-linux.*|lib(c|m|dl|pthread|gcc_s|stdc\+\+)\.so\.\d+)")
-LARGEST_RUNTIME = 1_500_000
+LARGEST_RUNTIME = 2_000_000
 
 
 @pytest.fixture(scope="module")
