@@ -53,7 +53,7 @@ Seen seen(const kf::Device& device, int zoom) {
     std::vector<dr::Material> materials(material_count);
     materials[gold] = {.kind = metal, .parameter = 0.1F};
     const kf::uint2 size{static_cast<std::uint32_t>(width * zoom), static_cast<std::uint32_t>(height * zoom)};
-    return {{{height * zoom, width * zoom}},
+    return {{{std::int64_t{height} * zoom, std::int64_t{width} * zoom}},
             {{{0, 2.6F, 6.4F}, {0, -0.28F, -0.96F}, {0.48F, 0, 0}, {0, 0.3456F, -0.1008F}, size},
              {{-1.5F, 5, -1.5F}, {3, 0, 0}, {0, 0, 3}, {}},
              {0.5F, 0.62F, 0.8F},
@@ -99,7 +99,9 @@ void save_enlarged(const std::string& name, int across, const std::vector<kf::ui
     std::vector<std::uint8_t> bytes;
     for (int y = 0; y < down * zoom; ++y) {
         for (int x = 0; x < across * zoom; ++x) {
-            const kf::uint8_t3& pixel = pixels[static_cast<std::size_t>(y / zoom * across + x / zoom)];
+            const kf::uint8_t3& pixel =
+                pixels[static_cast<std::size_t>(y / zoom) * static_cast<std::size_t>(across) +
+                       static_cast<std::size_t>(x / zoom)];
             bytes.insert(bytes.end(), {pixel.x, pixel.y, pixel.z});
         }
     }
@@ -130,7 +132,7 @@ void save_curve(const std::vector<double>& losses) {
         const double loss = std::max(losses[static_cast<std::size_t>(step)] / losses[0], 1e-3);
         const int high = std::clamp(static_cast<int>((1 + std::log10(loss) / 3) * height), 1, height);
         for (int y = height - high; y < height; ++y)
-            curve[static_cast<std::size_t>(y * steps + step)] = {80, 80, 80};
+            curve[static_cast<std::size_t>(y) * steps + static_cast<std::size_t>(step)] = {80, 80, 80};
     }
     save_enlarged("loss", steps, curve, 5);
 }
