@@ -12,7 +12,8 @@
 
 void save_png(const std::string& path, int width, int height, int channels,
               std::span<const std::uint8_t> pixels) {
-    if (pixels.size() != static_cast<std::size_t>(width) * height * channels)
+    if (pixels.size() != static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
+                             static_cast<std::size_t>(channels))
         throw std::runtime_error(path + ": the number of pixels isn't the picture's width times its height");
     if (stbi_write_png(path.c_str(), width, height, channels, pixels.data(), width * channels) == 0)
         throw std::runtime_error(path + " can't be written");

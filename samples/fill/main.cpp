@@ -49,12 +49,11 @@ int main() {
     module.fill(kf::Grid<2>{{side / 2, side / 2}, {side / 4, side / 4}}, red, texture);
     const std::vector<kf::float4> drawn = texture.to_vector();
     bool right = true;
-    for (int y = 0; y < side; ++y)
-        for (int x = 0; x < side; ++x) {
+    for (std::size_t y = 0; y < side; ++y)
+        for (std::size_t x = 0; x < side; ++x) {
             const bool inside = x / (side / 4) % 3 != 0 && y / (side / 4) % 3 != 0;
             const kf::float3 color = inside ? red : colors[x];
-            right = right &&
-                    drawn[static_cast<std::size_t>(y) * side + x] == kf::float4{color.x, color.y, color.z, 1};
+            right = right && drawn[y * side + x] == kf::float4{color.x, color.y, color.z, 1};
         }
     say("a square before columns of colors", right);
     save_png("fill.png", side, side, drawn);

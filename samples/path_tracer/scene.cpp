@@ -37,7 +37,7 @@ const std::array<Material, 7> all_materials{{
 }};
 
 void add_quad(std::vector<Triangle>& triangles, const Quad& corners, std::uint32_t material) {
-    for (const std::size_t second : {1, 2})
+    for (const std::size_t second : {std::size_t{1}, std::size_t{2}})
         triangles.push_back({.corner = corners[0],
                              .edge1 = corners[second] - corners[0],
                              .edge2 = corners[second + 1] - corners[0],

@@ -12,8 +12,8 @@ TEST(Wire, Requests) {
     EXPECT_EQ(std::get<ReflectRequest>(reflect).modules.at(1), "/c.slang");
     EXPECT_EQ(std::get<ReflectRequest>(reflect).values, "values");
     const KernelSource source{
-        "main", "void main() {}\n", {"/s.kf.json", 3, 4}, "a hint", {{"tint_1_0123abcd", true}},
-        true,   "values",           {{"I", "A", 7}}};
+        "main",      "void main() {}\n", {"/s.kf.json", 3, 4}, "a hint", {{"tint_1_0123abcd", true}}, true,
+        {"picture"}, "values",           {{"I", "A", 7}}};
     const auto compile = std::get<CompileRequest>(
         decode_request(encode(CompilerRequest(CompileRequest{source, CodeTarget::cuda_source}))));
     EXPECT_EQ(compile.source.entry_point, source.entry_point);
