@@ -17,6 +17,8 @@ namespace {
 
 std::shared_ptr<Image> ImageDevice::make_image(const ImageShape& /*shape*/) { refuse(*this, "textures"); }
 
+// Drivers that have textures keep what they are given.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 std::shared_ptr<Image> ImageDevice::wrap_image(ForeignImage /*image*/) { refuse(*this, "textures"); }
 
 std::shared_ptr<Sampler> ImageDevice::make_sampler(const SamplerDescription& /*description*/) {

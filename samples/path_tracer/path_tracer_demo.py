@@ -7,15 +7,17 @@ usage: path_tracer_demo.py [WIDTH HEIGHT FRAMES], which then says how many paths
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import kernelfunctions as kf
 import numpy as np
 from kf_samples.path_tracer import accumulate, depth, develop, main, raytrace
 from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from path_tracer.scene import DIFFUSE, GLASS, METAL, SPHERES, ball, camera, lamp_and_floor, orbit, scene
+if TYPE_CHECKING:
+    from path_tracer.scene import DIFFUSE, GLASS, METAL, SPHERES, ball, camera, lamp_and_floor, orbit, scene
+else:  # beside this file
+    from scene import DIFFUSE, GLASS, METAL, SPHERES, ball, camera, lamp_and_floor, orbit, scene
 
 PATHS_A_PIXEL = 4
 WIDTH, HEIGHT, FRAMES = (160, 120, 4) if len(sys.argv) < 4 else map(int, sys.argv[1:])

@@ -59,7 +59,7 @@ std::vector<std::string> dense_inner_strides(const std::vector<std::string>& ext
 
 std::string tensor_initializer(const Type& type, const TensorViews& views, bool writable) {
     const std::string may_write = writable ? "true" : "false";
-    const std::string read = "{ " + braced(views.data) + ", " + added(views.grad_out, views) + " }";
+    std::string read = "{ " + braced(views.data) + ", " + added(views.grad_out, views) + " }";
     std::string both = "{ " + views.data + ", " + may_write + " }";
     const std::string element =
         "<" + declared_name(type.element.front()) + ">(" + any_rank(views.data) + ", ";
