@@ -28,7 +28,7 @@ def calls(generated: Loader) -> ModuleType:
 def make(request: pytest.FixtureRequest) -> Iterator[Make]:
     """Makes images, and says how each is adopted."""
     if not any(one.backend == request.param for one in kf.devices()):
-        pytest.skip(f"needs a device of {request.param}'s")
+        pytest.skip(f"needs a GPU: there is no device of {request.param}'s")
     images: list[Any] = []
     if request.param == "cuda":
 

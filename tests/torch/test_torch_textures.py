@@ -77,7 +77,7 @@ def test_watched_calls_refuse_them(calls: ModuleType, texture: kf.Texture, torch
 
 def test_other_devices_are_refused(calls: ModuleType, texture: kf.Texture, torch_device: str) -> None:
     if not torch_device.startswith("cuda") or not any(one.backend == "vulkan" for one in kf.devices()):
-        pytest.skip("needs CUDA and Vulkan")
+        pytest.skip("needs a GPU with CUDA, and Vulkan")
     other = kf.Texture.empty(SIZE, "rgba8", device=kf.Device.open("vulkan"))
     for tensor in (torch.rand(*SIZE, 4, device=torch_device), kf.Tensor.zeros((*SIZE, 4))):
         with pytest.raises(kf.ArgumentError, match=r"same device|device"):
