@@ -165,9 +165,11 @@ std::vector<Pixels> check_mips(const kf::Device& device, const image_filters::Mo
 /// Copies pixels that lie `columns` a row into a larger picture.
 void draw(Pixels& page, int page_width, int left, int top, const Pixels& pixels, int columns) {
     for (std::size_t i = 0; i < pixels.size(); ++i) {
-        const auto x = static_cast<std::size_t>(left + static_cast<int>(i) % columns);
-        const auto y = static_cast<std::size_t>(top + static_cast<int>(i) / columns);
-        page[y * static_cast<std::size_t>(page_width) + x] = pixels[i];
+        const auto row = i / static_cast<std::size_t>(columns);
+        const auto column = i % static_cast<std::size_t>(columns);
+
+        page[(static_cast<std::size_t>(top) + row) * static_cast<std::size_t>(page_width) +
+             static_cast<std::size_t>(left) + column] = pixels[i];
     }
 }
 

@@ -81,7 +81,8 @@ std::string array_extents(const PlannedCall& call, const PlannedArgument& elemen
     if (!is_first) return {};
     // The last element's indices are one less than the extents.
     std::string extents;
-    for (const char c : last.front()) {
+    const std::string indices = last.front();
+    for (const char c : indices) {
         if (c == '[') {
             extents += c;
             last.emplace_back();
