@@ -10,14 +10,12 @@
 #include "core/kinds/questions.h"
 #include "core/roles.h"
 #include "core/sha256.h"
+#include "core/spirv.h"
 
 namespace kf::manifest {
 namespace {
 
 constexpr std::size_t digits = 16;
-constexpr std::size_t spirv_header = 5;  // words
-constexpr std::uint32_t spirv_magic = 0x07230203;
-constexpr std::uint32_t op_entry_point = 15;
 
 class Writer {
 public:
@@ -85,8 +83,8 @@ void write_slot(const ResourceSlot& slot, Writer& writer) {
 /// Calls visit(first word, count) for each instruction; false when they are not whole.
 template <class Visit>
 bool each_instruction(const std::vector<std::uint32_t>& words, Visit visit) {
-    if (words.size() < spirv_header || words[0] != spirv_magic) return false;
-    for (std::size_t at = spirv_header; at < words.size();) {
+    if (words.size() < spirv::header_words || words[0] != spirv::magic) return false;
+    for (std::size_t at = spirv::header_words; at < words.size();) {
         const std::size_t count = words[at] >> 16U;
         if (count == 0 || count > words.size() - at) return false;
         visit(at, count);
@@ -110,7 +108,7 @@ struct EntryPoint {
 std::vector<EntryPoint> entry_points_of(const std::vector<std::uint32_t>& words) {
     std::vector<EntryPoint> found;
     const bool whole = each_instruction(words, [&](std::size_t at, std::size_t count) {
-        if ((words[at] & 0xFFFFU) != op_entry_point || count < 4) return;
+        if ((words[at] & 0xFFFFU) != spirv::op_entry_point || count < 4) return;
         std::string name((count - 3) * 4, '\0');
         std::memcpy(name.data(), &words[at + 3], name.size());
         found.push_back({at, count, name.substr(0, name.find('\0'))});
@@ -181,7 +179,7 @@ std::vector<std::byte> with_entry_point(std::span<const std::byte> code, const s
     const auto place = [&](std::size_t at) { return words.begin() + static_cast<std::ptrdiff_t>(at); };
     std::vector<std::uint32_t> result(words.begin(), place(entry.at + 3));
     const std::size_t count = entry.count - old_words + named.size();
-    result[entry.at] = static_cast<std::uint32_t>(count << 16U) | op_entry_point;
+    result[entry.at] = static_cast<std::uint32_t>(count << 16U) | spirv::op_entry_point;
     result.insert(result.end(), named.begin(), named.end());
     result.insert(result.end(), place(entry.at + 3 + old_words), words.end());
     const auto bytes = std::as_bytes(std::span(result));

@@ -21,16 +21,16 @@ public:
                                  [&](Instruction one) { return layer_place(one).has_value(); })) {
             return module_;
         }
-        next_ = module_[bound];
+        next_ = module_[bound_at];
         Words declarations;
-        uint_ = known_or_made(declarations, type_int, {32, 0});
-        bool_ = known_or_made(declarations, type_bool, {});
+        uint_ = known_or_made(declarations, op_type_int, {32, 0});
+        bool_ = known_or_made(declarations, op_type_bool, {});
         most_ = next_++;
-        put(declarations, constant, {uint_, most_, 0xFFFF});
+        put(declarations, op_constant, {uint_, most_, 0xFFFF});
         Words words(module_.begin(), module_.begin() + spirv::header_words);
         bool in_functions = false;
         for (const Instruction one : instructions_) {
-            if (!in_functions && opcode(one) == function) {
+            if (!in_functions && opcode(one) == op_function) {
                 in_functions = true;
                 words.insert(words.end(), declarations.begin(), declarations.end());
             }
@@ -40,36 +40,18 @@ public:
             words.insert(words.end(), one.begin(), one.end());
             if (at) words[words.size() - one.size() + *at] = place;
         }
-        words[bound] = next_;
+        words[bound_at] = next_;
         return words;
     }
 
 private:
-    // Numbers of the SPIR-V specification, section 3.
-    static constexpr std::size_t bound = 3;
-    static constexpr std::uint32_t type_bool = 20;
-    static constexpr std::uint32_t type_int = 21;
-    static constexpr std::uint32_t type_vector = 23;
-    static constexpr std::uint32_t type_image = 25;
-    static constexpr std::uint32_t type_pointer = 32;
-    static constexpr std::uint32_t last_type = 39;
-    static constexpr std::uint32_t constant = 43;
-    static constexpr std::uint32_t function = 54;
-    static constexpr std::uint32_t texel_pointer = 60;
-    static constexpr std::uint32_t composite_extract = 81;
-    static constexpr std::uint32_t composite_insert = 82;
-    static constexpr std::uint32_t image_read = 98;
-    static constexpr std::uint32_t image_write = 99;
-    static constexpr std::uint32_t bitcast = 124;
-    static constexpr std::uint32_t select = 169;
-    static constexpr std::uint32_t less = 176;
     static constexpr std::uint32_t storage = 2;  ///< "Sampled" of image types
 
     void define(Instruction one) {
         const std::uint32_t op = opcode(one);
-        if (op >= type_bool - 1 && op <= last_type && one.size() >= 2) {
+        if (op >= op_type_first && op <= op_type_last && one.size() >= 2) {
             types_.emplace(one[1], one);
-        } else if (op >= constant - 2 && one.size() >= 3 && types_.contains(one[1])) {
+        } else if (op >= op_constant_true && one.size() >= 3 && types_.contains(one[1])) {
             type_of_.emplace(one[2], one[1]);  // values and types have different numbers
         }
     }
@@ -86,18 +68,19 @@ private:
     /// Where the instruction has a place with a layer of a storage image.
     [[nodiscard]] std::optional<std::size_t> layer_place(Instruction one) const {
         const std::uint32_t op = opcode(one);
-        const bool writes = op == image_write;
-        if ((!writes && op != image_read && op != texel_pointer) || one.size() < (writes ? 4U : 5U)) {
+        const bool writes = op == op_image_write;
+        if ((!writes && op != op_image_read && op != op_image_texel_pointer) ||
+            one.size() < (writes ? 4U : 5U)) {
             return std::nullopt;
         }
         const std::size_t place = writes ? 2 : 4;
         Instruction image = type_of(one[place - 1]);
-        if (image.size() == 4 && opcode(image) == type_pointer) image = type(image[3]);
+        if (image.size() == 4 && opcode(image) == op_type_pointer) image = type(image[3]);
         const Instruction vector = type_of(one[place]);
         const bool is_array =
-            image.size() >= 9 && opcode(image) == type_image && image[5] == 1 && image[7] == storage;
-        const bool is_vector = vector.size() == 4 && opcode(vector) == type_vector &&
-                               !type(vector[2]).empty() && opcode(type(vector[2])) == type_int;
+            image.size() >= 9 && opcode(image) == op_type_image && image[5] == 1 && image[7] == storage;
+        const bool is_vector = vector.size() == 4 && opcode(vector) == op_type_vector &&
+                               !type(vector[2]).empty() && opcode(type(vector[2])) == op_type_int;
         return is_array && is_vector ? std::optional(place) : std::nullopt;
     }
 
@@ -118,23 +101,23 @@ private:
         const std::uint32_t component = vector[2];
         const std::uint32_t last = vector[3] - 1;
         const std::uint32_t layer = next_++;
-        put(to, composite_extract, {component, layer, place, last});
+        put(to, op_composite_extract, {component, layer, place, last});
         std::uint32_t number = layer;
         if (component != uint_) {
             number = next_++;
-            put(to, bitcast, {uint_, number, layer});
+            put(to, op_bitcast, {uint_, number, layer});
         }
         const std::uint32_t is_low = next_++;
-        put(to, less, {bool_, is_low, number, most_});
+        put(to, op_u_less, {bool_, is_low, number, most_});
         std::uint32_t low = next_++;
-        put(to, select, {uint_, low, is_low, number, most_});
+        put(to, op_select, {uint_, low, is_low, number, most_});
         if (component != uint_) {
             const std::uint32_t back = next_++;
-            put(to, bitcast, {component, back, low});
+            put(to, op_bitcast, {component, back, low});
             low = back;
         }
         const std::uint32_t result = next_++;
-        put(to, composite_insert, {vector[1], result, low, place, last});
+        put(to, op_composite_insert, {vector[1], result, low, place, last});
         return result;
     }
 

@@ -15,21 +15,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t op_type_int = 21;
-constexpr std::uint32_t op_uconvert = 113;
-constexpr std::uint32_t op_sconvert = 114;
-constexpr std::uint32_t op_imul = 132;
-constexpr std::uint32_t op_iadd = 128;
-constexpr std::uint32_t op_atomic_store = 228;
-constexpr std::uint32_t op_loop_merge = 246;
-constexpr std::uint32_t op_selection_merge = 247;
-constexpr std::uint32_t op_branch = 249;
-constexpr std::uint32_t op_branch_conditional = 250;
-constexpr std::uint32_t op_switch = 251;
-constexpr std::uint32_t op_unreachable = 255;
-constexpr std::uint32_t op_atomic_float_min = 5614;
-constexpr std::uint32_t op_atomic_float_max = 5615;
-constexpr std::uint32_t op_atomic_float_add = 6035;
 constexpr std::uint32_t storage_function = 7;
 constexpr std::uint32_t storage_buffer = 12;
 constexpr std::uint32_t unknown = 0;
@@ -39,8 +24,7 @@ constexpr std::uint32_t several = 0xFFFFFFFF;
 std::size_t memory_operand(std::uint32_t opcode) {
     if (opcode == op_store || opcode == op_atomic_store) return 1;
     const bool atomic = (opcode >= op_atomic_first && opcode <= op_atomic_last) ||
-                        opcode == op_atomic_float_min || opcode == op_atomic_float_max ||
-                        opcode == op_atomic_float_add;
+                        opcode == op_atomic_f_min || opcode == op_atomic_f_max || opcode == op_atomic_f_add;
     return opcode == op_load || opcode == op_array_length || atomic ? 3 : 0;
 }
 
@@ -537,10 +521,7 @@ private:
         const bool is_as_wide = types_.width(own) == types_.width(type);
         const bool has_signs = types_.is_signed(own) || types_.is_signed(type);
         const std::uint32_t made = bound_++;
-        put(is_as_wide  ? std::uint32_t{op_bitcast}
-            : has_signs ? op_sconvert
-                        : op_uconvert,
-            {type, made, number});
+        put(is_as_wide ? op_bitcast : has_signs ? op_s_convert : op_u_convert, {type, made, number});
         return made;
     }
 
@@ -602,9 +583,9 @@ private:
             constant.resize(2 + types_.number_words(type), 0);
             constants_.push_back(instruction_of(op_constant, constant));
             const std::uint32_t product = bound_++;
-            put(op_imul, {type, product, sum, length});
+            put(op_i_mul, {type, product, sum, length});
             sum = bound_++;
-            put(op_iadd, {type, sum, product, index});
+            put(op_i_add, {type, sum, product, index});
         }
         return sum;
     }

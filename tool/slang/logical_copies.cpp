@@ -13,9 +13,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t op_type_struct = 30;
-constexpr std::uint32_t op_constant_composite = 44;
-constexpr std::uint32_t op_copy_logical = 400;
 constexpr std::uint32_t most_members = 0xFFFF - 3;  // an instruction's words are counted in 16 bits
 
 /// What the module's types are made of, and the types of its values.

@@ -17,7 +17,6 @@ namespace {
 
 using namespace spirv;
 
-constexpr std::uint32_t op_source = 3;
 constexpr std::uint32_t source_language_unknown = 0;
 
 constexpr std::uint32_t decoration_binding = 33;
@@ -25,8 +24,6 @@ constexpr std::uint32_t decoration_descriptor_set = 34;
 constexpr std::uint32_t decoration_restrict_pointer = 5355;
 constexpr std::uint32_t decoration_aliased_pointer = 5356;
 constexpr std::uint32_t storage_physical = 5349;
-constexpr std::uint32_t op_type_first = 19;
-constexpr std::uint32_t op_type_last = 39;
 
 /// UniformConstant, Uniform, PushConstant, AtomicCounter and StorageBuffer: what a host fills.
 constexpr std::array<std::uint32_t, 5> filled_storage = {0, 2, 9, 10, 12};

@@ -13,24 +13,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t op_extension = 10;
-constexpr std::uint32_t op_execution_mode = 16;
-constexpr std::uint32_t op_capability = 17;
-constexpr std::uint32_t op_type_int = 21;
-constexpr std::uint32_t op_type_vector = 23;
-constexpr std::uint32_t op_type_image = 25;
-constexpr std::uint32_t op_type_sampled_image = 27;
-constexpr std::uint32_t op_sampled_image = 86;
-constexpr std::uint32_t op_sample_implicit = 87;
-constexpr std::uint32_t op_sample_explicit = 88;
-constexpr std::uint32_t op_compare_implicit = 89;
-constexpr std::uint32_t op_compare_explicit = 90;
-constexpr std::uint32_t op_sample_last = 94;
-constexpr std::uint32_t op_gather = 96;
-constexpr std::uint32_t op_gather_compare = 97;
-constexpr std::uint32_t op_image_write = 99;
-constexpr std::uint32_t op_query_lod = 105;
-
 constexpr std::uint32_t operand_bias = 1;
 constexpr std::uint32_t operand_lod = 2;
 constexpr std::uint32_t operand_min_lod = 0x80;
@@ -48,7 +30,7 @@ constexpr std::size_t image_format = 8;
 
 bool takes_sampled_image(std::uint32_t opcode) {
     return (opcode >= op_sample_implicit && opcode <= op_sample_last) || opcode == op_gather ||
-           opcode == op_gather_compare || opcode == op_query_lod;
+           opcode == op_gather_dref || opcode == op_query_lod;
 }
 
 class AccessModule {
@@ -144,7 +126,7 @@ private:
     bool write(const Words& words) {
         switch (opcode_of(words)) {
             case op_sample_implicit: return write_sample(words, 5, op_sample_explicit);
-            case op_compare_implicit: return write_sample(words, 6, op_compare_explicit);
+            case op_sample_dref_implicit: return write_sample(words, 6, op_sample_dref_explicit);
             case op_image_write: write_store(words); return true;
             case op_type_image: write_image(words); return true;
             case op_extension:

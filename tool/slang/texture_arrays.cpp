@@ -14,23 +14,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t op_type_int = 21;
-constexpr std::uint32_t op_type_image = 25;
-constexpr std::uint32_t op_type_sampler = 26;
-constexpr std::uint32_t op_type_sampled_image = 27;
-constexpr std::uint32_t op_image_texel_pointer = 60;
-constexpr std::uint32_t op_sampled_image = 86;
-constexpr std::uint32_t op_image_first = 87;
-constexpr std::uint32_t op_image_last = 107;
-constexpr std::uint32_t op_image_write = 99;
-constexpr std::uint32_t op_image = 100;
-constexpr std::uint32_t op_iadd = 128;
-constexpr std::uint32_t op_imul = 132;
-constexpr std::uint32_t op_atomic_store = 228;
-constexpr std::uint32_t op_loop_merge = 246;
-constexpr std::uint32_t op_selection_merge = 247;
-constexpr std::uint32_t op_branch = 249;
-constexpr std::uint32_t op_switch = 251;
 constexpr std::uint32_t storage_uniform_constant = 0;
 constexpr std::uint32_t decoration_binding = 33;
 /// The most cases of one switch.
@@ -452,9 +435,9 @@ private:
                 constants_.push_back(instruction_of(
                     op_constant, {type, length, static_cast<std::uint32_t>(array.lengths[i])}));
                 const std::uint32_t product = bound_++;
-                put(op_imul, {type, product, sum, length});
+                put(op_i_mul, {type, product, sum, length});
                 sum = bound_++;
-                put(op_iadd, {type, sum, product, index});
+                put(op_i_add, {type, sum, product, index});
             }
         }
         return sum;

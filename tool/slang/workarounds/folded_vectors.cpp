@@ -11,15 +11,6 @@
 
 namespace kf::gen {
 
-namespace {
-
-using namespace spirv;
-
-constexpr std::uint32_t op_type_vector = 23;
-constexpr std::uint32_t op_type_matrix = 24;
-
-}  // namespace
-
 bool repair_null_vectors(std::string& code) {
     std::set<std::uint32_t> composites;
     std::vector<std::pair<std::size_t, std::size_t>> found;  // where, and how many words
