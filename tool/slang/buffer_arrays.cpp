@@ -2,14 +2,13 @@
 #include "slang/buffer_arrays.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "slang/spirv_words.h"
+#include "slang/spirv_rewriter.h"
 
 namespace kf::gen {
 
@@ -335,68 +334,40 @@ Words values_used(const Words& words) {
 /// The instructions of a module, and what it says of buffers.
 class ArrayModule {
 public:
-    explicit ArrayModule(const std::string& code)
-        : header_(code.substr(0, spirv::header_words * sizeof(std::uint32_t))) {
-        is_whole_ = each_instruction(code, [&](std::uint32_t, std::size_t index, std::size_t count) {
-            Words words = words_at(code, index, count);
+    explicit ArrayModule(const std::string& code) : module_(code) {
+        for (const Words& words : module_.instructions()) {
             types_.add(words);
-            if (count >= 3 && opcode_of(words) >= op_constant_true && types_.number_words(words[1]) > 0)
+            if (words.size() >= 3 && opcode_of(words) >= op_constant_true &&
+                types_.number_words(words[1]) > 0)
                 number_types_[words[2]] = words[1];
-            instructions_.push_back(std::move(words));
-        });
-        if (is_whole_) bound_ = word_at(code, bound_word);
+        }
     }
 
-    [[nodiscard]] bool is_whole() const { return is_whole_; }
+    [[nodiscard]] bool is_whole() const { return module_.is_whole(); }
 
     /// Whether there are arrays of buffers; then it is known what they hold.
     bool has_arrays() {
         // Loops carry values back: what is found in one pass was missing in the one before.
         do {
-            for (const Words& words : instructions_) contents_.add(words);
+            for (const Words& words : module_.instructions()) contents_.add(words);
         } while (contents_.changes());
         // Where no index is left open, only values remain, which nothing uses.
         return contents_.has_arrays() ||
-               std::any_of(instructions_.begin(), instructions_.end(), [&](const Words& words) {
-                   return opcode_of(words) == op_composite_construct && types_.buffers(words[1]) > 0;
-               });
+               std::any_of(
+                   module_.instructions().begin(), module_.instructions().end(), [&](const Words& words) {
+                       return opcode_of(words) == op_composite_construct && types_.buffers(words[1]) > 0;
+                   });
     }
 
     /// Writes the module without arrays; false where it can't.
     bool settle() {
         if (!find_dropped() || !is_closed()) return false;
-        for (std::size_t at = 0; at < instructions_.size();) {
-            if (opcode_of(instructions_[at]) == op_label) {
-                at = write_block(at);
-            } else {
-                keep(instructions_[at++]);
-            }
-        }
-        for (Words& words : written_) {
-            if (opcode_of(words) != op_phi) continue;
-            for (std::size_t i = 4; i < words.size(); i += 2) {
-                if (const auto end = ends_.find(words[i]); end != ends_.end()) words[i] = end->second;
-            }
-        }
+        module_.write_all([&](const Words& words) { return picks(words) != nullptr; },
+                          [&](const Words& words) { write(words); });
         return true;
     }
 
-    [[nodiscard]] std::string code() const {
-        std::string text = header_;
-        std::memcpy(text.data() + bound_word * sizeof bound_, &bound_, sizeof bound_);
-        const auto append = [&](const Words& words) {
-            text.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
-        };
-        bool in_functions = false;
-        for (const Words& words : written_) {
-            if (!in_functions && opcode_of(words) == op_function) {
-                in_functions = true;
-                for (const Words& constant : constants_) append(constant);
-            }
-            append(words);
-        }
-        return text;
-    }
+    [[nodiscard]] std::string code() const { return module_.code(); }
 
 private:
     /// A pointer that an index picks, and what leads on from there.
@@ -408,7 +379,7 @@ private:
     /// Finds what is left out: arrays, what is stored to them, and pointers that switches are to make.
     bool find_dropped() {
         bool in_function = false;
-        for (const Words& words : instructions_) {
+        for (const Words& words : module_.instructions()) {
             const std::uint32_t opcode = opcode_of(words);
             in_function = in_function || opcode == op_function;
             if (words.size() < 3 || !in_function) continue;
@@ -442,9 +413,9 @@ private:
     /// Whether nothing that stays needs what is left out.
     [[nodiscard]] bool is_closed() const {
         const auto functions =
-            std::find_if(instructions_.begin(), instructions_.end(),
+            std::find_if(module_.instructions().begin(), module_.instructions().end(),
                          [](const Words& words) { return opcode_of(words) == op_function; });
-        return std::all_of(functions, instructions_.end(), [&](const Words& words) {
+        return std::all_of(functions, module_.instructions().end(), [&](const Words& words) {
             if (is_dropped(words) || is_known(words)) return true;
             const Picked* picked = picks(words);
             if (picked != nullptr && !is_safe(*picked)) return false;
@@ -520,56 +491,19 @@ private:
         if (own == type) return number;
         const bool is_as_wide = types_.width(own) == types_.width(type);
         const bool has_signs = types_.is_signed(own) || types_.is_signed(type);
-        const std::uint32_t made = bound_++;
-        put(is_as_wide ? op_bitcast : has_signs ? op_s_convert : op_u_convert, {type, made, number});
+        const std::uint32_t made = module_.next_id();
+        module_.put(is_as_wide ? op_bitcast : has_signs ? op_s_convert : op_u_convert, {type, made, number});
         return made;
     }
 
-    void put(std::uint32_t opcode, const Words& operands) {
-        written_.push_back(instruction_of(opcode, operands));
-    }
-
-    void keep(const Words& words) {
-        if (is_known(words)) {
-            put(op_copy_object, {words[1], words[2], known_.at(words[2])});
+    void write(const Words& words) {
+        if (const Picked* picked = picks(words)) {
+            write_access(words, *picked);
+        } else if (is_known(words)) {
+            module_.put(op_copy_object, {words[1], words[2], known_.at(words[2])});
         } else if (!is_dropped(words)) {
-            written_.push_back(words);
+            module_.put(words);
         }
-    }
-
-    /// Writes a block, which becomes several where it has switches; returns where the next one begins.
-    std::size_t write_block(std::size_t at) {
-        std::size_t end = at + 1;
-        while (end < instructions_.size() && opcode_of(instructions_[end]) != op_label &&
-               opcode_of(instructions_[end]) != op_function_end)
-            ++end;
-        const auto first = instructions_.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto last = instructions_.begin() + static_cast<std::ptrdiff_t>(end);
-        const std::uint32_t label = (*first)[1];
-        const bool has_switch =
-            std::any_of(first, last, [&](const Words& words) { return picks(words) != nullptr; });
-        const auto merge =
-            std::find_if(first, last, [](const Words& words) { return opcode_of(words) == op_loop_merge; });
-        block_ = label;
-        for (auto it = first; it != last; ++it) {
-            const std::uint32_t opcode = opcode_of(*it);
-            if (const Picked* picked = picks(*it)) {
-                write_switch(*it, *picked);
-                continue;
-            }
-            if (has_switch && it == merge) continue;
-            // A loop goes back to the block that says where it ends.
-            const bool is_start = opcode == op_label || opcode == op_phi;
-            const bool is_last_start = is_start && it + 1 != last && opcode_of(*(it + 1)) != op_phi;
-            keep(*it);
-            if (!has_switch || merge == last || !is_last_start) continue;
-            written_.push_back(*merge);
-            block_ = bound_++;
-            put(op_branch, {block_});
-            put(op_label, {block_});
-        }
-        if (block_ != label) ends_[label] = block_;
-        return end;
     }
 
     /// One number for all indices.
@@ -578,14 +512,13 @@ private:
         const std::uint32_t type = number_types_.at(sum);
         for (std::size_t i = 1; i < place.indices.size(); ++i) {
             const std::uint32_t index = converted(place.indices[i].id, type);
-            const std::uint32_t length = bound_++;
-            Words constant{type, length, static_cast<std::uint32_t>(place.indices[i].length)};
-            constant.resize(2 + types_.number_words(type), 0);
-            constants_.push_back(instruction_of(op_constant, constant));
-            const std::uint32_t product = bound_++;
-            put(op_i_mul, {type, product, sum, length});
-            sum = bound_++;
-            put(op_i_add, {type, sum, product, index});
+            Words extent{static_cast<std::uint32_t>(place.indices[i].length)};
+            extent.resize(types_.number_words(type), 0);
+            const std::uint32_t length = module_.put_constant(type, extent);
+            const std::uint32_t product = module_.next_id();
+            module_.put(op_i_mul, {type, product, sum, length});
+            sum = module_.next_id();
+            module_.put(op_i_add, {type, sum, product, index});
         }
         return sum;
     }
@@ -595,71 +528,45 @@ private:
         std::uint32_t pointer = buffer;
         for (Words step : picked.chain) {
             step[3] = pointer;
-            step[2] = pointer = bound_++;
-            written_.push_back(std::move(step));
+            step[2] = pointer = module_.next_id();
+            module_.put(std::move(step));
         }
         return pointer;
     }
 
     /// Reads or writes the buffer that the indices pick.
-    void write_switch(const Words& words, const Picked& picked) {
+    void write_access(const Words& words, const Picked& picked) {
         const Words buffers = candidates(picked.place);
         const std::size_t memory = memory_operand(opcode_of(words));
-        if (buffers.size() == 1) {
-            Words access = words;
-            access[memory] = write_chain(picked, buffers.front());
-            written_.push_back(std::move(access));
-            return;
-        }
-        const bool has_result = memory == 3;
-        const std::uint32_t index = linear_index(picked.place);
-        const std::size_t number_words =
-            types_.number_words(number_types_.at(picked.place.indices.front().id));
-        const std::uint32_t merge = bound_++;
-        Words labels;
-        for (std::size_t i = 0; i < buffers.size(); ++i) labels.push_back(bound_++);
-        Words targets{index, labels.back()};
-        for (std::size_t i = 0; i + 1 < labels.size(); ++i) {
-            targets.push_back(static_cast<std::uint32_t>(i));
-            targets.resize(targets.size() + number_words - 1, 0);
-            targets.push_back(labels[i]);
-        }
-        put(op_selection_merge, {merge, 0});
-        put(op_switch, targets);
-        Words results;
-        for (std::size_t i = 0; i < buffers.size(); ++i) {
-            put(op_label, {labels[i]});
+        const bool makes_value = memory == 3;
+        const bool has_switch = buffers.size() > 1;
+        const auto write_case = [&](std::size_t i) {
             Words access = words;
             access[memory] = write_chain(picked, buffers[i]);
-            if (has_result) {
-                access[2] = bound_++;
-                results.insert(results.end(), {access[2], labels[i]});
-            }
-            written_.push_back(std::move(access));
-            put(op_branch, {merge});
+            if (has_switch && makes_value) access[2] = module_.next_id();
+            const std::uint32_t result = access[2];
+            module_.put(std::move(access));
+            return result;
+        };
+        if (!has_switch) {
+            write_case(0);
+            return;
         }
-        put(op_label, {merge});
-        if (has_result) {
-            results.insert(results.begin(), {words[1], words[2]});
-            put(op_phi, results);
-        }
-        block_ = merge;
+        const std::uint32_t index = linear_index(picked.place);
+        const std::size_t index_words =
+            types_.number_words(number_types_.at(picked.place.indices.front().id));
+        module_.put_switch(
+            index, index_words, buffers.size(),
+            makes_value ? std::optional(SpirvRewriter::Made{words[1], words[2]}) : std::nullopt, write_case);
     }
 
-    std::string header_;
-    bool is_whole_ = false;
-    std::uint32_t bound_ = 0;
-    std::vector<Words> instructions_;
+    SpirvRewriter module_;
     BufferTypes types_;
     HeldBuffers contents_{types_};
     std::map<std::uint32_t, std::uint32_t> number_types_;  // of values that are integers
     std::set<std::uint32_t> dropped_;
     std::map<std::uint32_t, Picked> picked_;
     std::map<std::uint32_t, std::uint32_t> known_;  // pointers that turn out to be one buffer
-    std::vector<Words> constants_;
-    std::vector<Words> written_;
-    std::uint32_t block_ = 0;                      // that is being written
-    std::map<std::uint32_t, std::uint32_t> ends_;  // the last of the blocks that one became
 };
 
 }  // namespace

@@ -72,4 +72,11 @@ inline std::string_view literal_string(std::string_view code, std::size_t first_
     return bytes.substr(0, bytes.find('\0'));
 }
 
+/// The text among an instruction's words that starts at one of them.
+inline std::string_view text_of(const Words& instruction, std::size_t first_word) {
+    const std::string_view bytes(reinterpret_cast<const char*>(instruction.data() + first_word),
+                                 (instruction.size() - first_word) * sizeof(std::uint32_t));
+    return bytes.substr(0, bytes.find('\0'));
+}
+
 }  // namespace kf::gen

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
-#include "slang/spirv_words.h"
+#include "slang/spirv_rewriter.h"
 
 namespace kf::gen {
 
@@ -35,55 +34,32 @@ bool takes_sampled_image(std::uint32_t opcode) {
 
 class AccessModule {
 public:
-    AccessModule(const std::string& code, const std::vector<std::string>& padded)
-        : header_(code.substr(0, spirv::header_words * sizeof(std::uint32_t))) {
-        is_whole_ = each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-            Words words = words_at(code, index, count);
-            if (opcode == op_name && count > 2) {
-                const std::string name(literal_string(code, index + 2, count - 2));
-                if (std::find(padded.begin(), padded.end(), name) != padded.end()) padded_.insert(words[1]);
-            } else if (opcode == op_extension && count > 1 &&
-                       literal_string(code, index + 1, count - 1).ends_with("compute_shader_derivatives")) {
-                derivative_extension_ = instructions_.size();
-            }
+    AccessModule(const std::string& code, const std::vector<std::string>& padded) : module_(code) {
+        for (const Words& words : module_.instructions()) {
+            if (opcode_of(words) == op_name && words.size() > 2 &&
+                std::find(padded.begin(), padded.end(), text_of(words, 2)) != padded.end())
+                padded_.insert(words[1]);
             note(words);
-            instructions_.push_back(std::move(words));
-        });
-        if (is_whole_) bound_ = word_at(code, bound_word);
+        }
     }
 
-    [[nodiscard]] bool is_whole() const { return is_whole_; }
+    [[nodiscard]] bool is_whole() const { return module_.is_whole(); }
     [[nodiscard]] bool has_textures() const { return !images_.empty(); }
 
     TextureAccesses settle() {
-        for (const Words& words : instructions_) {
+        for (const Words& words : module_.instructions()) {
             const std::uint32_t opcode = opcode_of(words);
             if (takes_sampled_image(opcode) && integer_samples_.contains(words[3]))
                 return TextureAccesses::sample_integers;
             if (opcode == op_query_lod) return TextureAccesses::take_derivatives;
         }
-        for (const Words& words : instructions_) {
+        for (const Words& words : module_.instructions()) {
             if (!write(words)) return TextureAccesses::take_derivatives;
         }
         return TextureAccesses::settled;
     }
 
-    [[nodiscard]] std::string code() const {
-        std::string text = header_;
-        std::memcpy(text.data() + bound_word * sizeof bound_, &bound_, sizeof bound_);
-        const auto append = [&](const Words& words) {
-            text.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
-        };
-        bool in_functions = false;
-        for (std::size_t i = 0; i < written_.size(); ++i) {
-            if (!in_functions && opcode_of(written_[i]) == op_function) {
-                in_functions = true;
-                for (const Words& constant : constants_) append(constant);
-            }
-            append(written_[i]);
-        }
-        return text;
-    }
+    [[nodiscard]] std::string code() const { return module_.code(); }
 
 private:
     void note(const Words& words) {
@@ -130,8 +106,7 @@ private:
             case op_image_write: write_store(words); return true;
             case op_type_image: write_image(words); return true;
             case op_extension:
-                if (!has_derivatives_ && derivative_extension_ &&
-                    instructions_.data() + *derivative_extension_ == &words)
+                if (!has_derivatives_ && text_of(words, 1).ends_with("compute_shader_derivatives"))
                     return true;
                 break;
             case op_execution_mode:
@@ -145,7 +120,7 @@ private:
                 break;
             default: break;
         }
-        written_.push_back(words);
+        module_.put(words);
         return true;
     }
 
@@ -162,7 +137,7 @@ private:
         if (mask < words.size())
             explicit_one.insert(explicit_one.end(), words.begin() + static_cast<std::ptrdiff_t>(mask) + 1,
                                 words.end());
-        written_.push_back(instruction_of(opcode, explicit_one));
+        module_.put(opcode, explicit_one);
         return true;
     }
 
@@ -179,13 +154,12 @@ private:
                 const std::uint32_t one = bits == floats_.end() ? 1
                                           : bits->second == 16  ? half_one
                                                                 : float_one;
-                const std::uint32_t whole = bound_++;
-                written_.push_back(instruction_of(
-                    op_composite_insert, {vector->second, whole, constant(scalar, one), words[3], 3}));
+                const std::uint32_t whole = module_.next_id();
+                module_.put(op_composite_insert, {vector->second, whole, constant(scalar, one), words[3], 3});
                 store[3] = whole;
             }
         }
-        written_.push_back(std::move(store));
+        module_.put(std::move(store));
     }
 
     /// Vulkan takes the format of what is only read from its view.
@@ -196,23 +170,17 @@ private:
             any != words && std::any_of(images_.begin(), images_.end(), [&](const auto& other) {
                 return std::equal(any.begin() + 2, any.end(), other.second.begin() + 2, other.second.end());
             });
-        written_.push_back(is_there ? words : any);
+        module_.put(is_there ? words : any);
     }
 
     std::uint32_t constant(std::uint32_t type, std::uint32_t value) {
-        const auto [known, is_new] = known_constants_.try_emplace({type, value}, bound_);
-        if (is_new) constants_.push_back(instruction_of(op_constant, {type, bound_++, value}));
-        return known->second;
+        const auto known = known_constants_.find({type, value});
+        if (known != known_constants_.end()) return known->second;
+        return known_constants_[{type, value}] = module_.put_constant(type, {value});
     }
 
-    std::string header_;
-    bool is_whole_ = false;
+    SpirvRewriter module_;
     bool has_derivatives_ = false;
-    std::uint32_t bound_ = 0;
-    std::optional<std::size_t> derivative_extension_;
-    std::vector<Words> instructions_;
-    std::vector<Words> written_;
-    std::vector<Words> constants_;
     std::map<std::uint32_t, std::uint32_t> floats_;  // bits
     std::set<std::uint32_t> integers_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> vectors_;          // scalar, length

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "slang/spirv_words.h"
+#include "slang/spirv_rewriter.h"
 
 namespace kf::gen {
 
@@ -62,60 +62,35 @@ struct Pick {
 
 class ArrayModule {
 public:
-    explicit ArrayModule(const std::string& code)
-        : header_(code.substr(0, spirv::header_words * sizeof(std::uint32_t))) {
-        is_whole_ = each_instruction(code, [&](std::uint32_t, std::size_t index, std::size_t count) {
-            Words words = words_at(code, index, count);
-            note(words);
-            instructions_.push_back(std::move(words));
-        });
-        if (is_whole_) bound_ = word_at(code, bound_word);
+    explicit ArrayModule(const std::string& code) : module_(code) {
+        for (const Words& words : module_.instructions()) note(words);
     }
 
-    [[nodiscard]] bool is_whole() const { return is_whole_; }
+    [[nodiscard]] bool is_whole() const { return module_.is_whole(); }
     [[nodiscard]] bool has_arrays() const { return !arrays_.empty(); }
 
     /// Writes the module without arrays; false where it can't.
     bool settle() {
         for (auto& [variable, array] : arrays_) {
-            for (std::size_t i = 0; i < array.count(); ++i) array.elements.push_back(bound_++);
+            for (std::size_t i = 0; i < array.count(); ++i) array.elements.push_back(module_.next_id());
             if (array.pointer != 0) continue;
-            array.pointer = bound_++;
+            array.pointer = module_.next_id();
             new_pointers_.insert(variable);
         }
-        for (const Words& words : instructions_) note_use(words);
-        for (std::size_t at = 0; at < instructions_.size();) {
-            if (opcode_of(instructions_[at]) == op_label) {
-                at = write_block(at);
-            } else {
-                write_declaration(instructions_[at++]);
-            }
-        }
-        for (Words& words : written_) {
-            if (opcode_of(words) != op_phi) continue;
-            for (std::size_t i = 4; i < words.size(); i += 2) {
-                if (const auto end = ends_.find(words[i]); end != ends_.end()) words[i] = end->second;
-            }
-        }
+        for (const Words& words : module_.instructions()) note_use(words);
+        bool in_functions = false;
+        module_.write_all([&](const Words& words) { return is_use(words); },
+                          [&](const Words& words) {
+                              in_functions = in_functions || opcode_of(words) == op_function;
+                              if (in_functions)
+                                  write_instruction(words);
+                              else
+                                  write_declaration(words);
+                          });
         return is_closed_;
     }
 
-    [[nodiscard]] std::string code() const {
-        std::string text = header_;
-        std::memcpy(text.data() + bound_word * sizeof bound_, &bound_, sizeof bound_);
-        const auto append = [&](const Words& words) {
-            text.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
-        };
-        bool in_functions = false;
-        for (const Words& words : written_) {
-            if (!in_functions && opcode_of(words) == op_function) {
-                in_functions = true;
-                for (const Words& constant : constants_) append(constant);
-            }
-            append(words);
-        }
-        return text;
-    }
+    [[nodiscard]] std::string code() const { return module_.code(); }
 
 private:
     void note(const Words& words) {
@@ -158,10 +133,6 @@ private:
         arrays_.emplace(words[2], std::move(array));
     }
 
-    void put(std::uint32_t opcode, const Words& operands) {
-        written_.push_back(instruction_of(opcode, operands));
-    }
-
     /// Outside of blocks: names, decorations and the variables themselves.
     void write_declaration(const Words& words) {
         const std::uint32_t opcode = opcode_of(words);
@@ -171,12 +142,12 @@ private:
         const auto array =
             words.size() > 2 ? arrays_.find(words[opcode == op_variable ? 2 : 1]) : arrays_.end();
         if (array == arrays_.end() || (!is_said && opcode != op_variable)) {
-            written_.push_back(words);
+            module_.put(words);
             return;
         }
         const ResourceArray& split = array->second;
         if (opcode == op_variable && new_pointers_.contains(array->first))
-            put(op_type_pointer, {split.pointer, storage_uniform_constant, split.element});
+            module_.put(op_type_pointer, {split.pointer, storage_uniform_constant, split.element});
         for (std::size_t i = 0; i < split.elements.size(); ++i) {
             Words one = words;
             if (opcode == op_variable) {
@@ -187,7 +158,7 @@ private:
                 if (opcode == op_decorate && words.size() > 3 && words[2] == decoration_binding)
                     one[3] += static_cast<std::uint32_t>(i);
             }
-            written_.push_back(std::move(one));
+            module_.put(std::move(one));
         }
     }
 
@@ -209,39 +180,7 @@ private:
                 listed.insert(listed.end(), array->second.elements.begin(), array->second.elements.end());
             }
         }
-        put(op_entry_point, listed);
-    }
-
-    // ---- Blocks ----
-
-    /// Writes a block, which becomes several where it has switches; returns where the next one begins.
-    std::size_t write_block(std::size_t at) {
-        std::size_t end = at + 1;
-        while (end < instructions_.size() && opcode_of(instructions_[end]) != op_label &&
-               opcode_of(instructions_[end]) != op_function_end)
-            ++end;
-        const auto first = instructions_.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto last = instructions_.begin() + static_cast<std::ptrdiff_t>(end);
-        const std::uint32_t label = (*first)[1];
-        const auto merge =
-            std::find_if(first, last, [](const Words& words) { return opcode_of(words) == op_loop_merge; });
-        const bool has_switch = std::any_of(first, last, [&](const Words& words) { return is_use(words); });
-        block_ = label;
-        for (auto it = first; it != last; ++it) {
-            const std::uint32_t opcode = opcode_of(*it);
-            if (has_switch && it == merge) continue;
-            write_instruction(*it);
-            // A loop goes back to the block that says where it ends.
-            const bool is_start = opcode == op_label || opcode == op_phi;
-            const bool is_last_start = is_start && it + 1 != last && opcode_of(*(it + 1)) != op_phi;
-            if (!has_switch || merge == last || !is_last_start) continue;
-            written_.push_back(*merge);
-            block_ = bound_++;
-            put(op_branch, {block_});
-            put(op_label, {block_});
-        }
-        if (block_ != label) ends_[label] = block_;
-        return end;
+        module_.put(op_entry_point, listed);
     }
 
     /// Notes what an instruction makes of an array.
@@ -295,7 +234,7 @@ private:
                     is_closed_ = false;
             }
         }
-        written_.push_back(words);
+        module_.put(words);
     }
 
     /// What an operand needs to be known, in order.
@@ -339,30 +278,13 @@ private:
         const bool has_result = image_operands(opcode).front() == 3;
         const std::uint32_t index = linear_index(picks);
         if (index == 0) return;
-        const std::uint32_t merge = bound_++;
-        Words labels;
-        for (std::size_t i = 0; i < cases; ++i) labels.push_back(bound_++);
-        Words targets{index, labels.back()};
-        for (std::size_t i = 0; i + 1 < cases; ++i) {
-            targets.push_back(static_cast<std::uint32_t>(i));
-            targets.push_back(labels[i]);
-        }
-        put(op_selection_merge, {merge, 0});
-        put(op_switch, targets);
-        Words results;
-        for (std::size_t i = 0; i < cases; ++i) {
-            put(op_label, {labels[i]});
-            const std::uint32_t result = has_result ? bound_++ : 0;
-            write_case(words, picks, i, result);
-            if (has_result) results.insert(results.end(), {result, labels[i]});
-            put(op_branch, {merge});
-        }
-        put(op_label, {merge});
-        if (has_result) {
-            results.insert(results.begin(), {words[1], words[2]});
-            put(op_phi, results);
-        }
-        block_ = merge;
+        module_.put_switch(index, 1, cases,
+                           has_result ? std::optional(SpirvRewriter::Made{words[1], words[2]}) : std::nullopt,
+                           [&](std::size_t i) {
+                               const std::uint32_t result = has_result ? module_.next_id() : 0;
+                               write_case(words, picks, i, result);
+                               return result;
+                           });
     }
 
     /// `result`: the id of what it makes; 0: its own.
@@ -373,7 +295,7 @@ private:
         for (const std::size_t operand : image_operands(opcode_of(words)))
             use[operand] = write_part(words[operand], picks, number, made);
         if (result != 0) use[2] = result;
-        written_.push_back(std::move(use));
+        module_.put(std::move(use));
     }
 
     /// Writes what leads to a value in one case, and returns the value there.
@@ -392,8 +314,8 @@ private:
         const std::size_t end = opcode == op_sampled_image ? 5 : 4;
         for (std::size_t i = 3; i < std::min(end, copy.size()); ++i)
             copy[i] = write_part(copy[i], picks, number, made);
-        copy[2] = made[id] = bound_++;
-        written_.push_back(std::move(copy));
+        copy[2] = made[id] = module_.next_id();
+        module_.put(std::move(copy));
         return made[id];
     }
 
@@ -427,31 +349,25 @@ private:
                     continue;
                 }
                 if (own->second != type) {
-                    const std::uint32_t same = bound_++;
-                    put(op_bitcast, {type, same, index});
+                    const std::uint32_t same = module_.next_id();
+                    module_.put(op_bitcast, {type, same, index});
                     index = same;
                 }
-                const std::uint32_t length = bound_++;
-                constants_.push_back(instruction_of(
-                    op_constant, {type, length, static_cast<std::uint32_t>(array.lengths[i])}));
-                const std::uint32_t product = bound_++;
-                put(op_i_mul, {type, product, sum, length});
-                sum = bound_++;
-                put(op_i_add, {type, sum, product, index});
+                const std::uint32_t length =
+                    module_.put_constant(type, {static_cast<std::uint32_t>(array.lengths[i])});
+                const std::uint32_t product = module_.next_id();
+                module_.put(op_i_mul, {type, product, sum, length});
+                sum = module_.next_id();
+                module_.put(op_i_add, {type, sum, product, index});
             }
         }
         return sum;
     }
 
-    std::string header_;
-    bool is_whole_ = false;
-    bool is_closed_ = true;  ///< nothing needs an array as a whole
-    std::uint32_t bound_ = 0;
-    std::vector<Words> instructions_;
-    std::vector<Words> written_;
-    std::vector<Words> constants_;
-    std::set<std::uint32_t> integers_;                                           // types of 32 bits
-    std::set<std::uint32_t> resources_;                                          // types
+    SpirvRewriter module_;
+    bool is_closed_ = true;              ///< nothing needs an array as a whole
+    std::set<std::uint32_t> integers_;   // types of 32 bits
+    std::set<std::uint32_t> resources_;  // types
     std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> pointers_;  // storage, type
     std::map<std::uint32_t, std::pair<std::uint32_t, std::size_t>> lengths_;     // of arrays: type, length
     std::map<std::uint32_t, std::uint32_t> constants_of_;
@@ -460,8 +376,6 @@ private:
     std::set<std::uint32_t> new_pointers_;  // arrays whose elements' pointer type is new
     std::map<std::uint32_t, Pick> chains_;
     std::map<std::uint32_t, Words> parts_;
-    std::uint32_t block_ = 0;                      // that is being written
-    std::map<std::uint32_t, std::uint32_t> ends_;  // the last of the blocks that one became
 };
 
 }  // namespace

@@ -1,0 +1,116 @@
+// Writes a SPIR-V module anew, instruction by instruction.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slang/spirv_words.h"
+
+namespace kf::gen {
+
+/// A module's instructions, and those that are written in their place. Not thread-safe.
+class SpirvRewriter {
+public:
+    explicit SpirvRewriter(const std::string& code);
+
+    /// Whether the code was whole instructions; else there are none.
+    [[nodiscard]] bool is_whole() const { return is_whole_; }
+    [[nodiscard]] const std::vector<Words>& instructions() const { return instructions_; }
+
+    [[nodiscard]] std::uint32_t next_id() { return bound_++; }
+    void put(std::uint32_t opcode, const Words& operands) {
+        written_.push_back(instruction_of(opcode, operands));
+    }
+    void put(Words instruction) { written_.push_back(std::move(instruction)); }
+    /// Makes a constant of `value`, the words of a number; it goes before all functions.
+    std::uint32_t put_constant(std::uint32_t type, const Words& value);
+
+    /// Writes the module by write(instruction), which is called for each. Where has_switch(instruction) says
+    /// so, that instruction is written as a switch, and its block becomes several.
+    template <class HasSwitch, class Write>
+    void write_all(HasSwitch has_switch, Write write) {
+        for (std::size_t at = 0; at < instructions_.size();) {
+            if (opcode_of(instructions_[at]) == op_label) {
+                at = write_block(at, has_switch, write);
+            } else {
+                write(instructions_[at++]);
+            }
+        }
+        settle_phis();
+    }
+
+    /// The type and the id of what an instruction makes.
+    using Made = std::pair<std::uint32_t, std::uint32_t>;
+    /// Writes a switch over `cases` cases, of which the last is that of all other indices. write_case(i)
+    /// writes one, and returns what it makes there if the switch is to make `made`.
+    /// `index_words`: of the index's type.
+    template <class WriteCase>
+    void put_switch(std::uint32_t index, std::size_t index_words, std::size_t cases, std::optional<Made> made,
+                    WriteCase write_case) {
+        const std::vector<std::uint32_t> labels = begin_switch(index, index_words, cases);
+        Words results;
+        for (std::size_t i = 0; i < cases; ++i) {
+            put(op_label, {labels[i]});
+            const std::uint32_t result = write_case(i);
+            if (made) results.insert(results.end(), {result, labels[i]});
+            put(op_branch, {labels.back()});
+        }
+        block_ = labels.back();
+        put(op_label, {block_});
+        if (!made) return;
+        results.insert(results.begin(), {made->first, made->second});
+        put(op_phi, results);
+    }
+
+    [[nodiscard]] std::string code() const;
+
+private:
+    /// Writes a block; returns where the next one begins.
+    template <class HasSwitch, class Write>
+    std::size_t write_block(std::size_t at, HasSwitch has_switch, Write write) {
+        const auto first = instructions_.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto last = std::find_if(first + 1, instructions_.end(), [](const Words& words) {
+            return opcode_of(words) == op_label || opcode_of(words) == op_function_end;
+        });
+        const std::uint32_t label = (*first)[1];
+        const auto merge =
+            std::find_if(first, last, [](const Words& words) { return opcode_of(words) == op_loop_merge; });
+        // A loop goes back to the block that says where it ends, which has no switch then.
+        const bool splits = merge != last && std::any_of(first, last, has_switch);
+        block_ = label;
+        for (auto it = first; it != last; ++it) {
+            if (splits && it == merge) continue;
+            write(*it);
+            const bool is_start = opcode_of(*it) == op_label || opcode_of(*it) == op_phi;
+            if (!splits || !is_start || it + 1 == last || opcode_of(*(it + 1)) == op_phi) continue;
+            put(*merge);
+            block_ = next_id();
+            put(op_branch, {block_});
+            put(op_label, {block_});
+        }
+        if (block_ != label) ends_[label] = block_;
+        return static_cast<std::size_t>(last - instructions_.begin());
+    }
+
+    /// Returns the labels of its cases, and that behind them.
+    std::vector<std::uint32_t> begin_switch(std::uint32_t index, std::size_t index_words, std::size_t cases);
+    /// Values come from the last of the blocks that one became.
+    void settle_phis();
+
+    std::string header_;
+    bool is_whole_ = false;
+    std::uint32_t bound_ = 0;
+    std::vector<Words> instructions_;
+    std::vector<Words> written_;
+    std::vector<Words> constants_;
+    std::uint32_t block_ = 0;                      // that is being written
+    std::map<std::uint32_t, std::uint32_t> ends_;  // the last of the blocks that one became
+};
+
+}  // namespace kf::gen
