@@ -78,6 +78,9 @@ TEST(Heap, BeginsWhereItIsAskedTo) {
     EXPECT_EQ(*heap.take(300, 256), small);
     for (const Heap::Range& range : taken) heap.give(range);
     EXPECT_EQ(heap.used(), 0);
+    const std::optional<Heap::Range> whole = heap.take(16 * page, page);
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(whole->offset, 0) << "all of it became one";
 }
 
 TEST(Heap, KeepsSmallRangesByClassAndGivesThemUpForALargeOne) {
