@@ -53,15 +53,6 @@ Scalars without_sums(Scalars scalars) {
     return scalars;
 }
 
-/// Returns the first of an element's own dimensions along which it has a single gradient; -1 for none.
-std::int64_t summed_in_element(const Argument& argument, const CallView& gradient) {
-    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
-        if (argument.trailing[k] > 1 && gradient.trailing[gradient.inner.size() + k] == 0)
-            return argument.call_rank + argument.inner_rank + static_cast<std::int64_t>(k);
-    }
-    return -1;
-}
-
 void check_accumulate(const BindRequest& request, std::size_t i, const Binding& binding, bool shared) {
     const Argument& argument = request.call.arguments[i];
     const std::int64_t summed = summed_in_element(argument, binding.arguments[i].grad_out);

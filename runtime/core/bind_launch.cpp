@@ -167,14 +167,6 @@ bool sums(const Binding& binding) {
     });
 }
 
-/// Tells whether several of one element's scalars have one gradient.
-bool is_summed_in_element(const Argument& argument, const CallView& gradient) {
-    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
-        if (argument.trailing[k] > 1 && gradient.trailing[gradient.inner.size() + k] == 0) return true;
-    }
-    return false;
-}
-
 /// Returns how a gradient is written whose old elements don't count: stored where each is written once, else
 /// added to, once they are zeros.
 GradMode mode_of_new(const BindRequest& request, const Binding& binding, std::size_t i, bool one_group) {
@@ -182,7 +174,7 @@ GradMode mode_of_new(const BindRequest& request, const Binding& binding, std::si
     const BoundArgument& bound = binding.arguments[i];
     const GradMode place = place_of(bound.mode);
     // Structs are left out: their fields without a gradient are to be zeros.
-    const bool stores = !is_summed_in_element(argument, bound.grad_out) && binding.total > 0 &&
+    const bool stores = summed_in_element(argument, bound.grad_out) < 0 && binding.total > 0 &&
                         !binding.exact && !binding.adds_twice && argument.pitch == 0 &&
                         bound.scratch_count == 0 && argument.accumulate != manifest::Accumulate::first;
     if (stores && place == GradMode::injective) return GradMode::set_injective;

@@ -62,6 +62,16 @@ struct Layout {
     return result;
 }
 
+/// Returns the first of an element's own dimensions along which it has a single gradient; -1 for none.
+[[nodiscard]] inline std::int64_t summed_in_element(const manifest::Argument& argument,
+                                                    const CallView& gradient) {
+    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
+        if (argument.trailing[k] > 1 && gradient.trailing[gradient.inner.size() + k] == 0)
+            return argument.call_rank + argument.inner_rank + static_cast<std::int64_t>(k);
+    }
+    return -1;
+}
+
 /// The views of an argument that the pass touches: its data, and its gradients in and out.
 template <class Visit>
 void for_each_view(const BindRequest& request, const Binding& binding, std::size_t i, Visit visit) {
