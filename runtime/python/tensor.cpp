@@ -1,6 +1,7 @@
 // kf.Tensor: making, reading, writing and gradients. Views are in views.cpp.
 #include "python/tensor.h"
 #include "core/describe.h"
+#include "python/arrays.h"
 
 #include <algorithm>
 
@@ -200,12 +201,7 @@ std::string represent(const Tensor& self) {
 }
 
 py::object array_interface(const Tensor& self, py::handle dtype, py::handle copy) {
-    if (!copy.is_none() && !py::cast<bool>(copy)) {
-        throw py::value_error("a kf.Tensor lies in device memory: NumPy can't see it without a copy");
-    }
-    py::array result = download(self);
-    if (dtype.is_none()) return result;
-    return result.attr("astype")(py::reinterpret_borrow<py::object>(dtype), py::arg("copy") = false);
+    return answer_array("kf.Tensor", dtype, copy, [&] { return download(self); });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // kf.Texture: making, reading and writing. Its views are in texture_views.cpp.
 #include "python/texture.h"
+#include "python/arrays.h"
 
 #include <kf/cuda.h>
 #include <kf/vulkan.h>
@@ -216,12 +217,7 @@ Tensor texture_to_tensor(const Texture& self) {
 }
 
 py::object texture_interface(const Texture& self, py::handle dtype, py::handle copy) {
-    if (!copy.is_none() && !py::cast<bool>(copy)) {
-        throw py::value_error("a kf.Texture lies in device memory: NumPy can't see it without a copy");
-    }
-    py::array result = texture_to_numpy(self);
-    if (dtype.is_none()) return result;
-    return result.attr("astype")(py::reinterpret_borrow<py::object>(dtype), py::arg("copy") = false);
+    return answer_array("kf.Texture", dtype, copy, [&] { return texture_to_numpy(self); });
 }
 
 std::string represent_texture(const Texture& self) {
