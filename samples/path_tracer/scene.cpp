@@ -216,4 +216,18 @@ Camera orbit(double turn, const kf::uint2& size) {
     return make_camera(position, {0, 0.8F, 0}, 38, size);
 }
 
+path_tracer::Globals globals_of(const kf::Device& device, const Scene& scene, const Camera& camera) {
+    path_tracer::Globals globals;
+    globals.g_scene_camera = camera;
+    globals.g_scene_light = scene.light;
+    globals.g_scene_sky = scene.sky;
+    globals.g_scene_ground = scene.ground;
+    globals.g_scene_sphere_count = static_cast<std::uint32_t>(scene.spheres.size());
+    globals.g_scene_spheres = kf::Buffer<Sphere>(device, scene.spheres);
+    globals.g_scene_triangles = kf::Buffer<Triangle>(device, scene.triangles);
+    globals.g_scene_nodes = kf::Buffer<Node>(device, scene.nodes);
+    globals.g_scene_materials = kf::Buffer<Material>(device, scene.materials);
+    return globals;
+}
+
 }  // namespace scenes

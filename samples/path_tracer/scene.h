@@ -41,4 +41,7 @@ Camera make_camera(const kf::float3& position, const kf::float3& target, double 
 /// A camera on a circle around the scene; `turn` goes from 0 to 1.
 Camera orbit(double turn, const kf::uint2& size);
 
+/// What functions are set to: the scene, in buffers of the device, and where it is seen from.
+path_tracer::Globals globals_of(const kf::Device& device, const Scene& scene, const Camera& camera);
+
 }  // namespace scenes

@@ -138,16 +138,7 @@ nlohmann::json time_paths(const kf::Device& device, kf::driver::Device& driver, 
     const path_tracer::Module module(device);
     const Scene scene = make_scene();
     const Texture output = Texture::empty(device, {height, width});
-    path_tracer::Globals globals;
-    globals.g_scene_camera = orbit(0.04, {width, height});
-    globals.g_scene_light = scene.light;
-    globals.g_scene_sky = scene.sky;
-    globals.g_scene_ground = scene.ground;
-    globals.g_scene_sphere_count = static_cast<std::uint32_t>(scene.spheres.size());
-    globals.g_scene_spheres = kf::Buffer<Sphere>(device, scene.spheres);
-    globals.g_scene_triangles = kf::Buffer<Triangle>(device, scene.triangles);
-    globals.g_scene_nodes = kf::Buffer<Node>(device, scene.nodes);
-    globals.g_scene_materials = kf::Buffer<Material>(device, scene.materials);
+    path_tracer::Globals globals = globals_of(device, scene, orbit(0.04, {width, height}));
     globals.g_output = output;
     globals.g_frame = 0;
     const auto kernel = module.main.set(globals).threads(width, height);
