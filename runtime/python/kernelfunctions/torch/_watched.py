@@ -226,22 +226,7 @@ _disabled = torch._C._disabled_torch_dispatch_impl
 
 def watched_call(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Makes a call that something watches."""
-    try:
-        state: State = function.__dict__["_torch_state"]
-    except KeyError:
-        state = state_of(function)
-    if not (
-        kwargs
-        or _autocast_is_on()
-        or _functorch_is_active()
-        or _dispatch_modes()
-        or _forward_mode._current_level >= 0
-    ):
-        quick = state.quick.get(_flat_key(args))
-        if quick is not None:
-            apply, plan = quick
-            return apply(plan, *args)
-    return _call(state, args, kwargs)
+    return _call(state_of(function), args, kwargs)
 
 
 def _is_forward_mode() -> bool:
@@ -249,7 +234,7 @@ def _is_forward_mode() -> bool:
 
 
 def _flat_key(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What of plain tensors and numbers decides how a call goes."""
+    """What of plain tensors and numbers decides how a call goes; the extension makes the same key."""
     key: list[Any] = []
     for value in args:
         kind = type(value)
