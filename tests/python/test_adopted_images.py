@@ -79,10 +79,7 @@ def test_calls_read_and_write_them(make: Make, calls: ModuleType) -> None:
     texture.copy_from_numpy(texels)
     y, x = np.indices(EXTENTS)
     at = np.stack([x, y], -1).reshape(-1, 2).astype(np.int32)
-    try:
-        found = calls.at(texture, kf.Tensor.from_numpy(at, texture.device)).to_numpy()
-    except kf.DeviceError as error:
-        pytest.skip(f"the application's device: {error}")
+    found = calls.at(texture, kf.Tensor.from_numpy(at, texture.device)).to_numpy()
     np.testing.assert_allclose(found, form.read(texels).reshape(-1, 4), rtol=0, atol=1e-6)
     calls.put(texture, EXTENTS, (0, 0.2, 0.6, 1))
     expected = np.broadcast_to(np.array([0, 51, 153, 255], np.uint8), (*EXTENTS, 4))
