@@ -108,7 +108,7 @@ std::string_view texel_word(TexelClass texel) {
     }
 }
 
-/// Whether the kernel's code can read and write the texels.
+/// Returns whether the kernel's code can read and write the texels.
 bool has_texels(const manifest::ResourceSlot& slot, const TextureFormatInfo& format) {
     return (slot.format.empty() || slot.format == format.name) &&
            (slot.texel.empty() || slot.texel == texel_word(format.texel));

@@ -33,14 +33,14 @@ std::size_t rank_of(ImageDimension dimension) {
     return 2;
 }
 
-/// Whether there are such mips and layers.
+/// Returns whether there are such mips and layers.
 bool has(const ImageShape& shape, const ImageRange& range) {
     return range.mips != 0 && range.layers != 0 && range.first_mip < shape.mips &&
            range.mips <= shape.mips - range.first_mip && range.first_layer < shape.layers &&
            range.layers <= shape.layers - range.first_layer;
 }
 
-/// Whether mips and layers of `shape` can be seen so.
+/// Returns whether mips and layers of `shape` can be seen so.
 bool can_be_seen(const ImageShape& shape, const ImageRange& range) {
     switch (range.dimension) {
         case ImageDimension::one:

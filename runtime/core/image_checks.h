@@ -32,7 +32,7 @@ void check_image_shape(const Info& info, const ImageShape& shape);
 void check_region(const Info& info, const Image* ours, const ImageRegion& region, std::uint64_t bytes,
                   const char* what);
 
-/// Whether the image has these mips and layers, and they can be seen in these dimensions.
+/// Returns whether the image has these mips and layers, and they can be seen in these dimensions.
 [[nodiscard]] bool is_range_of(const ImageShape& shape, const ImageRange& range);
 /// Throws kf::ArgumentError (index_range, shape_mismatch) for what is_range_of() refuses. `who` begins the
 /// message.

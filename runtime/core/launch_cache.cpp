@@ -59,7 +59,7 @@ bool are_apart(const LaunchKey& key, std::span<const KnownLaunch::Use> uses) {
     return true;
 }
 
-/// Whether no image is written and used twice: which mips and layers is for the binder to say.
+/// Returns whether no image is written and used twice: which mips and layers is for the binder to say.
 bool are_textures_apart(std::span<const Arg> arguments, const KnownLaunch& launch) {
     if (!launch.writes_textures) return true;
     const std::vector<KnownLaunch::Resource>& all = launch.resources;

@@ -33,7 +33,7 @@ struct TextureRules {
     [[nodiscard]] bool takes_sampler(const Sampler* sampler) const {
         return !is_combined || (sampler != nullptr && !sampler->is_comparison());
     }
-    /// Whether a texture fits; check_given() says why it doesn't.
+    /// Returns whether a texture fits; check_given() says why it doesn't.
     [[nodiscard]] bool take(const TextureState& state, const Sampler* sampler) const {
         return takes_dimensions(state.range) && takes_format(state.shape.format) &&
                (!is_written || state.shape.writable) && takes_sampler(sampler);
@@ -58,7 +58,7 @@ struct TextureRules {
 /// kernels write.
 [[nodiscard]] TextureShape made_shape(const TextureRules& rules, const Dims& extents);
 
-/// Whether two views of one image have a texel in common.
+/// Returns whether two views of one image have a texel in common.
 [[nodiscard]] bool share_texels(const driver::ImageRange& a, const driver::ImageRange& b);
 
 }  // namespace kf::detail

@@ -149,7 +149,7 @@ void check_tensor(const char* what, const TextureState& texture, const AnyTensor
     }
 }
 
-/// Whether the tensor begins where drivers can address texels: at a multiple of their size.
+/// Returns whether the tensor begins where drivers can address texels: at a multiple of their size.
 bool is_aligned(const TensorState& tensor, std::size_t texel) { return tensor.offset % texel == 0; }
 
 }  // namespace

@@ -40,9 +40,9 @@ public:
     Arrays(const Arrays&) = delete;
     Arrays& operator=(const Arrays&) = delete;
 
-    /// Whether instructions that read and write it take a layer, or a cube's number.
+    /// Returns whether instructions that read and write it take a layer, or a cube's number.
     [[nodiscard]] bool has_layers() const { return has_layers_; }
-    /// Whether it was made for surfaces.
+    /// Returns whether it was made for surfaces.
     [[nodiscard]] bool has_surfaces() const { return has_surfaces_; }
     [[nodiscard]] CUarray level(std::uint32_t mip) const { return levels_[mip]; }
 

@@ -60,7 +60,7 @@ public:
     [[nodiscard]] py::object device(PyObject* tensor) const { return device_(tensor); }
     [[nodiscard]] py::object dtype(PyObject* tensor) const { return dtype_(tensor); }
     [[nodiscard]] py::object dimensions(PyObject* tensor) const { return ndim_(tensor); }
-    /// Whether the class is torch.Tensor or torch.nn.Parameter itself.
+    /// Returns whether the class is torch.Tensor or torch.nn.Parameter itself.
     [[nodiscard]] bool is_own(PyTypeObject* type) const { return type == tensor_ || type == parameter_; }
 
     // Asks about this thread.

@@ -123,7 +123,7 @@ private:
     static VkPipeline pipeline_of(const VulkanKernel& kernel, const driver::Dispatch& dispatch);
     /// An image that a dispatch also writes to is sampled in the layout that it is written in.
     void settle_layouts();
-    /// Whether the accesses have to wait for what came before.
+    /// Returns whether the accesses have to wait for what came before.
     bool conflicts(std::span<ImageAccess> images);
     void note(std::span<const ImageAccess> images) const;
     /// The block's offset in blocks_, from where on `room` bytes lie in the buffer.

@@ -26,7 +26,7 @@ inline constexpr const char* robust_images_word = "robust_images";
 /// have.
 void check_image_support(const Instance& instance, const Physical& physical, const driver::ImageShape& shape);
 
-/// Whether the device offers what the word names.
+/// Returns whether the device offers what the word names.
 [[nodiscard]] bool offers(const Physical& physical, const char* word);
 
 }  // namespace kf::vulkan

@@ -192,7 +192,7 @@ std::string guard(const KernelContext& kernel) {
     return text;
 }
 
-/// Whether Slang is to let it sample without a level: groups of which it allows that.
+/// Returns whether Slang is to let it sample without a level: groups of which it allows that.
 bool samples(const EmittedKernel& kernel, const PlannedCall& call) {
     return call.group_threads() % 4 == 0 &&
            std::any_of(kernel.resources.begin(), kernel.resources.end(),

@@ -191,7 +191,7 @@ private:
     std::vector<Entry> entries_;
 };
 
-/// Whether it is a texture or sampler, or something with one in it.
+/// Returns whether it is a texture or sampler, or something with one in it.
 bool holds_texture(const Type& type) {
     const Type& inner = innermost_of_arrays(type);
     return inner.kind == TypeKind::texture || inner.kind == TypeKind::sampler ||

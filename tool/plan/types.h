@@ -12,9 +12,9 @@
 
 namespace kf::gen {
 
-/// Whether it is a resource beside a kernel's block: a buffer, texture or sampler.
+/// Returns whether it is a resource beside a kernel's block: a buffer, texture or sampler.
 bool is_resource(const Type& type);
-/// Whether it is such a resource, or a struct or array with one in it.
+/// Returns whether it is such a resource, or a struct or array with one in it.
 bool holds_resource(const Type& type);
 
 /// Whether it is, or holds, an array whose extent depends on linking.

@@ -28,7 +28,7 @@ using ModuleNames = std::set<std::string_view>;
 /// aren't. Lines and columns stay.
 [[nodiscard]] std::string with_own_types(std::string_view text, const ModuleNames& shadowed = {});
 
-/// Whether modules, of which these are (path, text), name a texture or a sampler.
+/// Returns whether modules, of which these are (path, text), name a texture or a sampler.
 [[nodiscard]] bool name_textures(const std::vector<std::pair<std::string, std::string>>& texts);
 
 /// Whether a support module is there for names of other projects alone, or for DiffTexture2D: few modules

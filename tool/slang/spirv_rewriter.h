@@ -19,7 +19,7 @@ class SpirvRewriter {
 public:
     explicit SpirvRewriter(const std::string& code);
 
-    /// Whether the code was whole instructions; else there are none.
+    /// Returns whether the code was whole instructions; else there are none.
     [[nodiscard]] bool is_whole() const { return is_whole_; }
     [[nodiscard]] const std::vector<Words>& instructions() const { return instructions_; }
 

@@ -32,7 +32,7 @@ inline Words words_at(std::string_view code, std::size_t index, std::size_t coun
 
 inline std::uint32_t opcode_of(const Words& instruction) { return instruction.front() & 0xFFFFU; }
 
-/// Whether it makes a pointer into what another one leads to.
+/// Returns whether it makes a pointer into what another one leads to.
 inline bool leads_into(std::uint32_t opcode) {
     return opcode == op_access_chain || opcode == op_in_bounds_access_chain;
 }

@@ -202,7 +202,7 @@ private:
         });
     }
 
-    /// Whether it uses an element, and makes no part of another use.
+    /// Returns whether it uses an element, and makes no part of another use.
     [[nodiscard]] bool is_use(const Words& words) const {
         return takes_part(words) && !is_part(opcode_of(words));
     }

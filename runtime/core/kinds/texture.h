@@ -56,13 +56,13 @@ constexpr std::int64_t dimensions_of(TextureDimension dimension) {
         default: return 2;
     }
 }
-/// Whether layers, or faces, come in front of a texture's dimensions.
+/// Returns whether layers, or faces, come in front of a texture's dimensions.
 inline bool has_layers(const Texture& texture) {
     return texture.is_array || texture.dimension == TextureDimension::cube;
 }
-/// Whether shaders can have such components: "float", "int" or "uint".
+/// Returns whether shaders can have such components: "float", "int" or "uint".
 [[nodiscard]] bool is_texel_word(const std::string& word);
-/// Whether shaders have such components of texels of that class: floats of fractions, too.
+/// Returns whether shaders have such components of texels of that class: floats of fractions, too.
 [[nodiscard]] bool is_read_as(TexelClass given, const std::string& texel);
 /// "texture2d_array", "rwtexture3d": as call specs name it.
 [[nodiscard]] std::string texture_word(const Texture& texture);

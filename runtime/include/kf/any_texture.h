@@ -96,7 +96,7 @@ public:
     /// Null where there is none.
     [[nodiscard]] const Sampler& sampler() const;
 
-    /// Whether both are views of the same texels, with whatever samplers.
+    /// Returns whether both are views of the same texels, with whatever samplers.
     [[nodiscard]] bool is_same_view(const AnyTexture& other) const;
 
     explicit AnyTexture(std::shared_ptr<const detail::TextureState> state) : state_(std::move(state)) {}

@@ -93,7 +93,7 @@ public:
 
     explicit operator bool() const { return state_ != nullptr; }
     [[nodiscard]] const SamplerOptions& options() const;
-    /// Whether it compares: what SamplerComparisonState takes.
+    /// Returns whether it compares: what SamplerComparisonState takes.
     [[nodiscard]] bool is_comparison() const { return options().compare != Compare::none; }
 
     [[nodiscard]] const std::shared_ptr<detail::SamplerState>& state() const { return state_; }

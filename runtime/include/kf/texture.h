@@ -58,7 +58,7 @@ private:
 };
 
 namespace detail {
-/// Whether that is a Texture, an RWTexture or a Sampled.
+/// Returns whether that is a Texture, an RWTexture or a Sampled.
 template <class T>
 concept AnyOfTexture = requires(const T& texture) {
     { texture.any() } -> std::same_as<const AnyTexture&>;

@@ -67,7 +67,7 @@ struct TextureFormatInfo {
 
     /// Bytes of a texel.
     [[nodiscard]] constexpr std::size_t size() const { return components * size_of(scalar); }
-    /// Whether shaders read floats of it.
+    /// Returns whether shaders read floats of it.
     [[nodiscard]] constexpr bool is_float() const {
         return texel != TexelClass::sint && texel != TexelClass::uint;
     }

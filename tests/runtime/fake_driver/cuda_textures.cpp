@@ -17,7 +17,7 @@ std::size_t texel_bytes(const CUDA_ARRAY3D_DESCRIPTOR& description) {
     }
 }
 
-/// Whether a real driver makes such an array.
+/// Returns whether a real driver makes such an array.
 bool is_possible(const CUDA_ARRAY3D_DESCRIPTOR& description) {
     const bool layered = (description.Flags & array_layered) != 0;
     const bool cubemap = (description.Flags & array_cubemap) != 0;

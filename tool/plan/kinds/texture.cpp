@@ -41,7 +41,7 @@ std::string default_format(const Element& element) {
     }
 }
 
-/// Whether shaders have such components of texels in the format.
+/// Returns whether shaders have such components of texels in the format.
 bool fits_texel(const TextureFormatInfo& format, const std::string& texel) {
     if (format.is_float()) return texel == "float";
     return texel == (format.texel == TexelClass::sint ? "int" : "uint");
