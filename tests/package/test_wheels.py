@@ -15,24 +15,6 @@ from pathlib import Path
 import pytest
 
 LARGEST = {"kernelfunctions": 2_000_000, "kfgen": 30_000_000}
-SLANG = """\
-/// Evaluates ax² + bx + c.
-[Differentiable]
-float polynomial(float a, float b, float c, float x) { return a * x * x + b * x + c; }
-"""
-SPEC = {
-    "version": 1,
-    "name": "polynomial",
-    "modules": ["polynomial.slang"],
-    "targets": ["vulkan"],
-    "calls": [
-        {
-            "function": "polynomial",
-            "args": {"a": "value", "b": "value", "c": "value", "x": "tensor[1]"},
-            "backward": True,
-        }
-    ],
-}
 PROGRAM = """\
 import kernelfunctions as kf
 import numpy as np
@@ -104,12 +86,19 @@ def runtime(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Environme
     return environment
 
 
+def shown(source_dir: Path, language: str) -> str:
+    """The last block in a language of the page on installing, before it comes to building from source."""
+    page = (source_dir / "docs" / "installing.md").read_text().partition("## From source")[0]
+    found: list[str] = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return found[-1]
+
+
 @pytest.fixture(scope="module")
-def project(tool: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a Slang file, what the installed kfgen made of it, and a program."""
+def project(tool: Environment, source_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the page's Slang file, what the installed kfgen made of it, and a program."""
     folder = tmp_path_factory.mktemp("a project")
-    (folder / "polynomial.slang").write_text(SLANG)
-    (folder / "polynomial.kf.json").write_text(json.dumps(SPEC))
+    (folder / "polynomial.slang").write_text(shown(source_dir, "slang"))
+    (folder / "polynomial.kf.json").write_text(shown(source_dir, "json"))
     (folder / "program.py").write_text(PROGRAM)
     generate = (tool.folder / "bin" / "kfgen", "generate", "polynomial.kf.json", "-o", "made", "--python")
     run(*generate, "--cache-dir", "cache", cwd=folder)
@@ -227,7 +216,16 @@ def test_there_is_one_version(wheels: Path, tool: Environment, source_dir: Path,
         assert run(*command, "--version") == f"kfgen {expected}\n"
 
 
-def test_a_newcomers_first_program(tool: Environment, project: Path) -> None:
+def test_a_newcomers_first_program(
+    tool: Environment, project: Path, source_dir: Path, tmp_path: Path
+) -> None:
+    """The page's commands, in a folder with its two files, and a longer program."""
+    for name in ("polynomial.slang", "polynomial.kf.json"):
+        (tmp_path / name).write_bytes((project / name).read_bytes())
+    path = {"PATH": os.pathsep.join([str(tool.folder / "bin"), os.environ["PATH"]])}
+    cache = {"KFGEN_CACHE_DIR": str(project / "cache")}
+    printed = run("bash", "-ec", shown(source_dir, ""), cwd=tmp_path, env=path | cache)
+    assert printed.splitlines()[-1] == "[ 9. 23. 41. 63.]"
     assert run(tool.python, "program.py", cwd=project, env={"PYTHONPATH": "made"}) == PRINTED
 
 
@@ -267,6 +265,14 @@ def test_gradients_are_checked(tool: Environment, project: Path) -> None:
     """The program for that is in the wheel."""
     artifact = project / "made" / "polynomial.kfa"
     assert "polynomial" in run(tool.folder / "bin" / "kfgen", "check", artifact, "--gradients")
+
+
+def test_nvrtc_is_found_where_pip_puts_it(tool: Environment, project: Path) -> None:
+    """What `pip install kfgen[cuda]` installs: its files are those of the tests' own environment."""
+    (tool.packages / "nvidia").symlink_to(Path(sysconfig.get_path("platlib")) / "nvidia")
+    command = (tool.folder / "bin" / "kfgen", "generate", "polynomial.kf.json", "-o", "for_cuda")
+    run(*command, "--backend", "cuda", "--cache-dir", "cache", cwd=project)
+    assert (project / "for_cuda" / "polynomial.kfa").is_file()
 
 
 def test_the_program_for_build_systems(tool: Environment) -> None:
@@ -343,7 +349,12 @@ def test_source_distributions_are_complete(
         f"-DPython_EXECUTABLE={sys.executable}",
     )
     run(*configured, *(f"-DKF_BUILD_{part}=OFF" for part in off))
-    run("ninja", "-C", tmp_path / "build", "-n", target)
+    inputs = [
+        Path(line) for line in run("ninja", "-C", tmp_path / "build", "-t", "inputs", target).splitlines()
+    ]
+    ours = [path for path in inputs if path.is_relative_to(root)]
+    assert len(ours) > 100
+    assert [path for path in ours if not path.exists()] == []
     for folder in ("runtime", "tool") if target == "kfgen" else ("runtime",):
         for header in (source_dir / folder).rglob("*.h"):
             assert (root / header.relative_to(source_dir)).is_file(), header

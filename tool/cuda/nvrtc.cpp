@@ -24,8 +24,8 @@ constexpr int success = 0;
 /// What Slang's prelude includes for kernels with halves.
 constexpr const char* fp16_header = "cuda_fp16.h";
 constexpr const char* headers_missing =
-    "CUDA's headers were not found: set CUDA_PATH, or `pip install nvidia-cuda-runtime` beside the slangpy "
-    "wheel";
+    "CUDA's headers were not found: set CUDA_PATH, or `pip install nvidia-cuda-runtime` beside the wheel of "
+    "kfgen or slangpy";
 
 struct Functions {
     int (*version)(int*, int*) = nullptr;
@@ -328,12 +328,13 @@ Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search
         }
         dlclose(library);
     }
-    return Diagnostic{Severity::error,
-                      "nvrtc-missing",
-                      {},
-                      "CUDA code needs NVRTC (libnvrtc.so), which was not found",
-                      {"install the CUDA Toolkit and set CUDA_PATH, or "
-                       "`pip install nvidia-cuda-nvrtc nvidia-cuda-runtime` beside the slangpy wheel"}};
+    return Diagnostic{
+        Severity::error,
+        "nvrtc-missing",
+        {},
+        "CUDA code needs NVRTC (libnvrtc.so), which was not found",
+        {"install the CUDA Toolkit and set CUDA_PATH, or "
+         "`pip install nvidia-cuda-nvrtc nvidia-cuda-runtime` beside the wheel of kfgen or slangpy"}};
 }
 
 }  // namespace kf::gen
