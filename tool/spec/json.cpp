@@ -8,6 +8,19 @@
 namespace kf::gen {
 namespace {
 
+/// Returns the text with U+FFFD for what isn't UTF-8: the parser quotes a character's first byte alone.
+std::string in_utf8(std::string_view text) {
+    const nlohmann::json json = text;
+    const std::string dumped = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return nlohmann::json::parse(dumped).get<std::string>();
+}
+
+/// Returns whether the character is a quotation mark that word processors put in place of ' and ".
+bool is_typographic_quote(std::string_view character) {
+    return character.size() == 3 && character.substr(0, 2) == "\xE2\x80" && character[2] >= '\x98' &&
+           character[2] <= '\x9F';
+}
+
 constexpr std::size_t max_depth = 64;  // far above any spec; bounds the recursion over nodes
 
 /// Walks the text one token at a time, in step with the parser's events.
@@ -241,11 +254,8 @@ private:
                 break;
             }
         }
-        Diagnostic error{Severity::error,
-                         "spec-syntax",
-                         std::move(location),
-                         "not valid JSON: in " + std::string(what),
-                         {}};
+        Diagnostic error{
+            Severity::error, "spec-syntax", std::move(location), "not valid JSON: in " + in_utf8(what), {}};
         const std::size_t here = cursor_.offset();
         if (here >= text_.size()) {
             error.message = "not valid JSON: the text ends too early";
@@ -258,7 +268,7 @@ private:
             }
         } else if (text_.substr(here, 2) == "//" || text_.substr(here, 2) == "/*" || text_[here] == '#') {
             error.notes.emplace_back("JSON has no comments");
-        } else if (text_[here] == '\'') {
+        } else if (text_[here] == '\'' || is_typographic_quote(text_.substr(here, 3))) {
             error.notes.emplace_back("JSON strings are written with double quotes");
         } else if (text_[here] == ']' || text_[here] == '}') {
             const std::size_t before = text_.find_last_not_of(" \t\r\n", here == 0 ? 0 : here - 1);

@@ -79,6 +79,8 @@ TEST(Json, ReportsWhereTheSyntaxBreaks) {
         {"{\"a\":,}", at(1, 6), "','"},
         {"{a: 1}", at(1, 2), "object key"},
         {"{'a': 1}", at(1, 2), "double quotes"},
+        {"{\"a\": \xE2\x80\x9Cx\xE2\x80\x9D}", at(1, 7), "double quotes"},
+        {"[\xC3]", at(1, 2), "last read: '[\xEF\xBF\xBD'"},
         {"{\"a\": tru}", at(1, 7), "value"},
         {"// hi\n{}", at(1, 1), "no comments"},
         {"{} {}", at(1, 4), "end of input"},
