@@ -162,7 +162,8 @@ private:
     static std::string anchor(const std::string& title) {
         std::string result;
         for (const char c : title) {
-            result += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+            if (c != '\'')
+                result += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         }
         return result;
     }

@@ -383,7 +383,7 @@ class Texture:
         mips: int = 1,
         device: Device | None = None,
     ) -> Texture:
-        """A copy of `a`, [layers,] [d,] h, w [, channels], of exactly the format's scalars.
+        """A copy of `a`, `[layers,] [d,] h, w [, channels]`, of exactly the format's scalars.
 
         `kind` is '1d', '2d', '3d' or 'cube', and with '_array' behind it has layers; by default `a` says how
         many dimensions there are. `mips`: how many, 0 for all down to one texel; further ones than the first
@@ -430,7 +430,7 @@ class Texture:
         `owner` is kept as long as it is used.
         """
     def to_numpy(self) -> npt.NDArray[Any]:
-        """A new array of the first mip, [layers,] [d,] h, w [, channels]; waits for what writes the
+        """A new array of the first mip, `[layers,] [d,] h, w [, channels]`; waits for what writes the
         texture."""
     def copy_from_numpy(self, a: npt.NDArray[Any], *, offset: int | Sequence[int] | None = None) -> None:
         """Overwrites the first mip in place, or with `offset`, y before x, a box of it in all layers."""

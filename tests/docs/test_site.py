@@ -1,0 +1,34 @@
+"""The documentation builds as a site, strictly: no broken link, anchor or API reference."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def build(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", config, "-d", site],
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_site(source_dir: Path, tmp_path: Path) -> None:
+    done = build(source_dir / "docs" / "site" / "mkdocs.yml", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "PreparedCall" in (tmp_path / "api" / "cpp.html").read_text()
+    assert "copy_from_numpy" in (tmp_path / "api" / "python.html").read_text()
+
+
+def test_every_page_is_in_the_navigation(source_dir: Path) -> None:
+    """Decisions and results are reached by links."""
+    listed = (source_dir / "docs" / "site" / "mkdocs.yml").read_text()
+    docs = source_dir / "docs"
+    pages = [path.relative_to(docs).as_posix() for path in docs.rglob("*.md")]
+    missing = [
+        page for page in pages if not page.startswith(("decisions/", "results/")) and page not in listed
+    ]
+    assert missing == []
