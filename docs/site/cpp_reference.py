@@ -1,4 +1,4 @@
-"""Makes the C++ reference from the comments in runtime/include/kf, which libclang reads with what they describe."""
+"""Makes the C++ reference from the comments in runtime/include/kf, which libclang reads."""
 
 import re
 import subprocess
@@ -110,8 +110,8 @@ def reference() -> str:
     headers = {path.stem: path for path in sorted(HEADERS.glob("*.h")) if path.stem not in INTERNAL}
     page = [
         "# C++ API\n",
-        "Include `<kf/kf.h>` for all of it, or the generated `NAME.h`, which includes what it uses. Everything is in",
-        "namespace `kf`. What `[[nodiscard]]` marks is shown without it.\n",
+        "Include `<kf/kf.h>`, or the generated `NAME.h`, which includes what it uses.",
+        "Everything is in namespace `kf`. What `[[nodiscard]]` marks is shown without it.\n",
     ]
     for name in [*FIRST, *(one for one in headers if one not in FIRST)]:
         parts = []

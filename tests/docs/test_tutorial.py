@@ -1,4 +1,4 @@
-"""The tutorial's steps, run one after the other in one folder, as a reader would: each prints what its page says."""
+"""The tutorial's steps, run in one folder, as a reader would: each prints what its page says."""
 
 import os
 import re
