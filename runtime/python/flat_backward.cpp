@@ -31,7 +31,8 @@ constexpr std::uint8_t is_required = 4;
 class FlatGradients final : public MadeGradients {
 public:
     /// `needs`: one for each value, behind that of the plan.
-    FlatGradients(std::span<const std::uint8_t> plan, std::span<PyObject* const> needs) {
+    FlatGradients(std::span<const std::uint8_t> plan, std::span<PyObject* const> needs, bool apart)
+        : is_apart_(apart) {
         for (std::size_t i = 0; i < plan.size(); ++i) {
             makings_[i] = static_cast<Making>(plan[i] & 3);
             is_needed_[i] = needs[i + 1] == Py_True && makings_[i] != Making::none;
@@ -51,7 +52,7 @@ public:
             const AnyTensor& value = arguments[i].tensor->any;
             if (value.size() == 0 || !value.is_contiguous()) return false;
         }
-        if (!make_shared(torch, arguments)) return false;
+        if (!is_apart_ && !make_shared(torch, arguments)) return false;
         for (std::size_t i = 0; i < count_; ++i) {
             if (makings_[i] != Making::none && !made_[i] && !make_one(torch, arguments, i)) return false;
         }
@@ -144,6 +145,7 @@ private:
         return true;
     }
 
+    bool is_apart_;  ///< each has an allocation of its own
     std::size_t count_ = 0;
     std::array<Making, most> makings_{};
     std::array<bool, most> is_needed_{};
@@ -154,10 +156,10 @@ private:
     std::array<const Loan*, most> filled_{};
 };
 
-/// flat_backward(backward, flow, values, needs, plan): see _kf.pyi.
+/// flat_backward(backward, flow, values, needs, plan, apart): see _kf.pyi.
 PyObject* flat_backward(PyObject* /*module*/, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> py::object {
-        const Function* const function = count == 5 ? held_backward(given[0]) : nullptr;
+        const Function* const function = count == 5 || count == 6 ? held_backward(given[0]) : nullptr;
         if (function == nullptr || !PyTuple_CheckExact(given[2]) || !PyTuple_CheckExact(given[3]) ||
             !PyBytes_CheckExact(given[4])) {
             throw py::type_error("flat_backward(): takes a kf.Backward, a tensor, two tuples and bytes");
@@ -171,7 +173,8 @@ PyObject* flat_backward(PyObject* /*module*/, PyObject* const* given, Py_ssize_t
         PyObject* const* const items = PySequence_Fast_ITEMS(given[2]);
         const Arguments arguments{{items, values}, {names, &given[1]}, function->globals()};
         FlatGradients gradients({reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(given[4])), values},
-                                {PySequence_Fast_ITEMS(given[3]), values + 1});
+                                {PySequence_Fast_ITEMS(given[3]), values + 1},
+                                count == 6 && given[5] == Py_True);
         QuickCall quick(function->info(), arguments, gradients.wanted());
         if (!quick.run(function->options(), nullptr, &gradients)) return py::none();
         return gradients.result();

@@ -6,6 +6,7 @@
 
 #include "core/describe.h"
 #include "core/kinds/questions.h"
+#include "core/tensor_state.h"
 #include "python/arrays.h"
 #include "python/buffer.h"
 #include "python/errors.h"
@@ -138,6 +139,7 @@ std::unique_ptr<HeldGradients> find_gradients(CallItems& items, std::size_t i) {
     if (const WithGradients* given = as_with_gradients(host.given)) {
         found.in.given = given->in;
         found.out.given = given->out;
+        found.is_new = given->is_new;
     } else if (host.torch != nullptr && host.differentiable != nullptr) {
         find_differentiable(items, i, host, found);
     } else if (host.torch != nullptr) {
@@ -153,7 +155,11 @@ AnyTensor with_gradients(CallItems& items, std::size_t i, const AnyTensor& tenso
     hold(items, i, held->in, "grad_in", false, context);
     hold(items, i, held->out, "grad_out", true, context);
     try {
-        return tensor.with_grads(held->in.memory, held->out.memory);
+        const AnyTensor made = tensor.with_grads(held->in.memory, held->out.memory);
+        if (!held->is_new || !held->out.memory) return made;
+        detail::TensorState state = *made.state();
+        state.grad_is_new = true;
+        return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
     } catch (const ArgumentError& error) {
         throw ArgumentError(error.code(), prefix(items.where(i)) + error.what(), error.native_code());
     }
@@ -191,11 +197,15 @@ void bind_with_gradients(py::module_& module) {
         .def_property_readonly("value", [](const WithGradients& self) { return self.value; });
     module.def(
         "with_gradients",
-        [or_null](const py::object& value, const py::object& grad_in, const py::object& grad_out) {
-            return WithGradients{value, or_null(grad_in), or_null(grad_out)};
+        [or_null](const py::object& value, const py::object& grad_in, const py::object& grad_out,
+                  bool is_new) {
+            return WithGradients{value, or_null(grad_in), or_null(grad_out), is_new};
         },
         py::arg("value"), py::arg("grad_in") = py::none(), py::arg("grad_out") = py::none(),
-        "One argument of a backward call with exactly these gradients, torch.Tensors or kf.Tensors.");
+        py::arg("is_new") = false,
+        "One argument of a backward call with exactly these gradients, torch.Tensors or kf.Tensors; a "
+        "tensor's "
+        "grad_out that is new is stored to, not added to.");
 }
 
 }  // namespace kf::python

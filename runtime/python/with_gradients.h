@@ -16,6 +16,7 @@ struct WithGradients {
     py::object value;
     py::object in;
     py::object out;
+    bool is_new = false;  ///< what `out` holds doesn't count: calls store to it, and add nothing
 };
 
 /// Null when `value` isn't one.
@@ -34,7 +35,8 @@ struct HeldGradient {
 struct HeldGradients {
     HeldGradient in;
     HeldGradient out;
-    py::object leaf;  ///< the tensor whose `grad` becomes `out` once the call has run
+    bool is_new = false;  ///< what `out` holds doesn't count
+    py::object leaf;      ///< the tensor whose `grad` becomes `out` once the call has run
 };
 
 /// Finds them; null where there are none.

@@ -91,6 +91,22 @@ def test_gradients_that_calls_share(gradients: ModuleType, x: torch.Tensor) -> N
         assert torch.allclose(torch.cat(sums), times * torch.stack(expected))
 
 
+@pytest.mark.parametrize("count", [5, 5000, 0])
+def test_gradients_that_are_new(gradients: ModuleType, torch_device: str, count: int) -> None:
+    x = torch.linspace(0, 1, count, device=torch_device)
+    ones = [torch.ones(1, device=x.device) for _ in range(3)]
+    sums = [torch.full((1,), float("nan"), device=x.device) for _ in range(3)]
+    around = torch.full((count + 2, 2), float("nan"), device=x.device)
+    of_x = around[1:-1, 0]
+    for _ in range(2):  # what the first pass left doesn't count either
+        given = [_kf.with_gradients(one, None, total, True) for one, total in zip(ones, sums, strict=True)]
+        gradients.polynomial.backward(*given, _kf.with_gradients(x, None, of_x, is_new=True))
+    expected = [(x * x).sum(), x.sum(), torch.tensor(float(count), device=x.device)]
+    assert torch.allclose(torch.cat(sums), torch.stack(expected))
+    assert torch.allclose(of_x, 2 * x + 1)
+    assert around.isnan().sum() == count + 4
+
+
 def test_gradient_of_a_number(gradients: ModuleType, x: torch.Tensor) -> None:
     total = torch.ones((), device=x.device)
     gradients.polynomial.backward(_kf.with_gradients(2.0, grad_out=total), 8, -1, x)

@@ -514,15 +514,26 @@ class _WithGradients:
     def value(self) -> Any: ...
 
 def flat_backward(
-    backward: Backward, flow: object, values: tuple[object, ...], needs: tuple[bool, ...], plan: bytes
+    backward: Backward,
+    flow: object,
+    values: tuple[object, ...],
+    needs: tuple[bool | None, ...],
+    plan: bytes,
+    apart: bool = False,
+    /,
 ) -> tuple[Any, ...] | None:
     """The gradients of a call of plain tensors on CUDA that is known, behind a None: one for each value that
     needs one. `plan`, one byte a value: 0 for no gradient, 1 for one that starts as zeros, 2 for one that is
-    overwritten, 4 more where the call can't do without. None for other calls, with nothing done.
+    overwritten, 4 more where the call can't do without. Small ones share an allocation, unless they are to be
+    `apart`. None for other calls, with nothing done.
     """
 
-def with_gradients(value: object, grad_in: object = None, grad_out: object = None) -> _WithGradients:
-    """One argument of a backward call with exactly these gradients, torch.Tensors or kf.Tensors."""
+def with_gradients(
+    value: object, grad_in: object = None, grad_out: object = None, is_new: bool = False
+) -> _WithGradients:
+    """One argument of a backward call with exactly these gradients, torch.Tensors or kf.Tensors. A tensor's
+    grad_out that is new is stored to, not added to.
+    """
 
 def differentiable(value: _V) -> Differentiable[_V]:
     """Wraps what backward calls add a gradient to; `grad` starts at zero.

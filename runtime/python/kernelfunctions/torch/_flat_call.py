@@ -11,12 +11,8 @@ from kernelfunctions.torch._autograd import WatchedCall
 from kernelfunctions.torch._plan import Plan
 
 _functorch_is_active = torch._C._are_functorch_transforms_active
-zeros_like = torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
 _is_deterministic = torch.are_deterministic_algorithms_enabled
-
-#: Gradients of at most so many elements share one fill with zeros on a GPU.
-_SMALL = 1 << 16
 
 
 class FlatCall(WatchedCall):
@@ -58,19 +54,16 @@ class FlatCall(WatchedCall):
             return made
         values = list(kept)
         found: list[Any] = [None] * len(needs)
-        rooms = _joined(plan, values, needs) if flow.is_cuda and len(plan.rooms) > 1 else None
         for i in plan.tensors:
             value = values[i]
             if not plan.has_gradients[i]:
                 if value.requires_grad:
                     values[i] = value.detach()
                 continue
-            room = rooms.get(i) if rooms is not None else None
-            if room is None and (needs[i + 1] or plan.is_required[i]):
-                room = zeros_like(value) if plan.is_added[i] else plan.gradient_like(i, value)
+            room = plan.gradient_like(i, value) if needs[i + 1] or plan.is_required[i] else None
             if needs[i + 1]:
                 found[i + 1] = room
-            values[i] = with_gradients(value, None, room)
+            values[i] = with_gradients(value, None, room, plan.is_new[i])
         plan.backward(*values, out=with_gradients(flow, flow))
         return tuple(found)
 
@@ -95,23 +88,3 @@ def _values(ctx: Any, plan: Plan, saved: Sequence[Any]) -> tuple[Any, ...]:
     for i, tensor in zip(plan.tensors, saved, strict=True):
         values[i] = tensor
     return tuple(values)
-
-
-def _joined(plan: Plan, values: Sequence[Any], needs: Sequence[bool]) -> dict[int, torch.Tensor] | None:
-    """Returns where small gradients on a GPU go, zeros by one kernel; None where that saves none."""
-    places = [
-        i
-        for i in plan.rooms
-        if needs[i + 1] and plan.is_added[i] and values[i].numel() <= _SMALL and values[i].is_contiguous()
-    ]
-    if len(places) < 2:
-        return None
-    like = values[places[0]]
-    places = [i for i in places if values[i].dtype == like.dtype]
-    sizes = [values[i].numel() for i in places]
-    # Pieces of an unsafe split have versions of their own, as tensors of their own would.
-    pieces = torch.unsafe_split_with_sizes(like.new_zeros(sum(sizes)), sizes)
-    return {
-        i: piece if values[i].dim() == 1 else piece.view(values[i].shape)
-        for i, piece in zip(places, pieces, strict=True)
-    }

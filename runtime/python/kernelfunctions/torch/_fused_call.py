@@ -27,7 +27,7 @@ class FusedCall(FlatCall):
             if needs[i + 1] or plan.is_required[i]:
                 room = plan.gradient_like(i, values[i])
                 rooms[i + 1] = room if needs[i + 1] else None
-                given[i] = with_gradients(values[i], None, room)
+                given[i] = with_gradients(values[i], None, room, plan.is_new[i])
         output = plan.fused(*given)
         # Autograd sees changes in place of what it saves, though nothing of it is read again.
         ctx.save_for_backward(*[values[i] for i in plan.tensors])

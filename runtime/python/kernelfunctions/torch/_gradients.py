@@ -124,7 +124,7 @@ class GradientPass:
                 flow = flow.clone()  # a store takes its element's gradient
         if needed:
             self.found[place] = self._room(place, value, leaf)
-        return with_gradients(value, flow, self.found[place])
+        return with_gradients(value, flow, self.found[place], plan.is_new[place])
 
     def _room(self, place: int, value: torch.Tensor, leaf: Leaf) -> torch.Tensor:
         """Returns where the gradient of a value goes."""

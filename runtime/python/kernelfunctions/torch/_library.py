@@ -12,6 +12,7 @@ from torch._library.autograd import Info, make_autograd_impl
 from torch.library import Library
 
 from kernelfunctions import _kf
+from kernelfunctions._kf import flat_backward
 from kernelfunctions.torch._autograd import compute_gradients, refuse_second
 from kernelfunctions.torch._batching import batched_operator
 from kernelfunctions.torch._choice import MisfitError, TensorKind, slots_of
@@ -22,6 +23,7 @@ from kernelfunctions.torch._shapes import call_shape, made_shape
 from kernelfunctions.torch._signature import Signature, identifier
 
 _lock = threading.Lock()
+_is_deterministic = torch.are_deterministic_algorithms_enabled
 _libraries: dict[str, Library] = {}
 _defined: dict[str, Any] = {}
 
@@ -318,6 +320,7 @@ class CallOperator:
                 name += "_"
             taken.add(name)
             flows.append(f"Tensor? {name}")
+        plan_backward, plan_gradients = self.plan.backward, self.plan.gradients
         inputs = self.signature.inputs_text(True).replace("shape=None", "shape")
         base = f"{self.base}_backward"
         name = f"{base}.{self.overload}" if self.overload else base
@@ -327,16 +330,27 @@ class CallOperator:
             flowing, values, more, needs = self._parted(given, symbolic=False)
             return list(compute_gradients(self.plan, more, needs, flowing, values))
 
+        def straight(*given: Any) -> list[torch.Tensor]:
+            needs = given[-1]
+            if given[0] is not None and not _is_deterministic():
+                # What an operator returns may not share memory.
+                values = given[1:-1]
+                made = flat_backward(plan_backward, given[0], values, (None, *needs), plan_gradients, True)
+                if made is not None:
+                    return [one for one in made if one is not None]
+            return kernel(*given)
+
         def fake(*given: Any) -> list[torch.Tensor]:
             _, values, _, needs = self._parted(given, symbolic=True)
             return [self.plan.gradient_like(i, values[i]) for i, needed in enumerate(needs) if needed]
 
         qualified = f"{self.module}::{name}"
         is_known = qualified in _defined
-        op = self._implement(base, self.overload, schema, kernel, fake, ())
+        made = straight if self.kernel == self._forward_straight else kernel
+        op = self._implement(base, self.overload, schema, made, fake, ())
         if not is_known:
             followed = make_autograd_impl(op, Info(lambda _ctx, *_flows: refuse_second(self.plan), None))
-            self._follow(name, kernel, followed)
+            self._follow(name, made, followed)
         return op
 
     def _follow(self, name: str, kernel: Callable[..., Any], followed: Callable[..., Any]) -> None:

@@ -162,12 +162,11 @@ class Plan:
             for slot in slots
         )
         self.is_required = tuple(leaf is not None and leaf.gradient == "required" for leaf in leaves)
-        #: Whether its gradient is added to zeros that lie as the value does.
-        self.is_added = tuple(
-            leaf is not None and not leaf.overwrite and not leaf.contiguous and leaf.accumulate != "push"
-            for leaf in leaves
+        #: Whether the backward pass stores its gradient: what the memory held before doesn't count.
+        self.is_new = tuple(
+            leaf is not None and leaf.passing == "tensor" and leaf.accumulate != "push" for leaf in leaves
         )
-        #: The same for _kf.flat_backward().
+        #: How _kf.flat_backward() makes them.
         self.gradients = bytes(
             ((2 if leaf is not None and leaf.overwrite else 1) + 4 * self.is_required[i])
             if i in self.tensors and self.has_gradients[i]
@@ -368,14 +367,14 @@ class Plan:
         return items[: self.leading], named
 
     def gradient_like(self, place: int, value: torch.Tensor) -> torch.Tensor:
-        """Returns memory for the gradient of a value, zeros where it is added to."""
+        """Returns memory for the gradient of a value, zeros where it isn't new."""
         leaf = self.slot(place).leaf
         assert leaf is not None
-        if leaf.accumulate == "push" or leaf.overwrite:
-            return torch.empty_like(value, memory_format=torch.contiguous_format)
-        if leaf.contiguous:
-            return torch.zeros_like(value, memory_format=torch.contiguous_format)
-        return torch.zeros_like(value)
+        packed = leaf.accumulate == "push" or leaf.overwrite or leaf.contiguous
+        form = torch.contiguous_format if packed else torch.preserve_format
+        if leaf.accumulate == "push" or self.is_new[place]:
+            return torch.empty_like(value, memory_format=form)
+        return torch.zeros_like(value, memory_format=form)
 
     def refuse_backward(self) -> NoReturn:
         """Refuses to differentiate a function without a backward pass."""
