@@ -14,6 +14,7 @@
 #include "run/listing.h"
 #include "run/records.h"
 #include "run/session.h"
+#include "run/starter.h"
 
 namespace {
 
@@ -34,6 +35,21 @@ void say(const std::vector<OutputResult>& results, const Options& options) {
                                                                       : "unchanged";
         std::cout << (options.dry_run ? "would be " : "") << action << ": " << result.path.string() << '\n';
     }
+}
+
+int init(const Options& options, DiskFileSystem& disk) {
+    const Outcome<Starter> starter = make_starter(options, disk);
+    if (const int code = report(findings(starter, options)); code != exit_done) return code;
+    const auto& [path, text] = starter.value();
+    if (path == "-") {
+        std::cout << text;
+        return exit_done;
+    }
+    DiskSink sink(disk, path.parent_path() / ("." + path.filename().string() + ".kfgen-journal"));
+    const auto written = sink.write({{path, text, false}});
+    if (const int code = report(findings(written, options)); code != exit_done) return code;
+    say(written.value(), options);
+    return exit_done;
 }
 
 int generate(const Options& options, DiskFileSystem& disk) {
@@ -118,6 +134,7 @@ int run(const CommandLine& line, DiskFileSystem& disk) {
         return line.exit_code;
     }
     switch (line.options.command) {
+        case Command::init: return init(line.options, disk);
         case Command::generate: return generate(line.options, disk);
         case Command::check: return check(line.options, disk);
         case Command::list: return list(line.options, disk);

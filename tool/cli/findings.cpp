@@ -17,6 +17,13 @@ bool is_a_failure(const Diagnostic& error) {
            std::find(failures.begin(), failures.end(), error.id) != failures.end();
 }
 
+/// Errors in what the command line asks for.
+bool is_of_command_line(const Diagnostic& error) {
+    constexpr std::array<std::string_view, 4> ids = {"command-line", "init-file-exists", "init-not-a-module",
+                                                     "output-conflict"};
+    return std::find(ids.begin(), ids.end(), error.id) != ids.end();
+}
+
 }  // namespace
 
 Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const Options& options) {
@@ -35,7 +42,7 @@ Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const 
     for (const Diagnostic& error : errors) {
         if (is_a_failure(error)) result.exit_code = exit_failed;
         if (result.exit_code == exit_done) {
-            result.exit_code = error.id == "output-conflict" ? exit_command_line : exit_input;
+            result.exit_code = is_of_command_line(error) ? exit_command_line : exit_input;
         }
         print(error);
     }

@@ -21,6 +21,7 @@ constexpr std::string_view help_text = R"(usage: kfgen COMMAND SPEC [OPTION ...]
 Compiles Slang functions ahead of time into kernels with C++ and Python wrappers.
 SPEC (NAME.kf.json) says which functions and how their arguments are passed.
 
+  init NAME.slang          write a spec to start from, NAME.kf.json (-o FILE, --force)
   generate SPEC -o DIR     write NAME.h, NAME.cpp, NAME.kfa and NAME.d into DIR
     -n, --dry-run            say what would be written, write nothing
     --depfile FILE           where the depfile goes instead of DIR/NAME.d
@@ -132,6 +133,11 @@ public:
         generate.add_option("--depfile", depfile_);
         generate.add_option("--stamp", stamp_);
         generate.add_flag("-n,--dry-run", options_.dry_run);
+        CLI::App& init = *app_.add_subcommand("init", "");
+        init.final_callback([this] { options_.command = Command::init; });
+        init.add_option("MODULE", module_)->required();
+        init.add_option("-o,--output", output_);
+        init.add_flag("--force", options_.force);
         add_check();
         command("list", Command::list);
         CLI::App& inspect = *app_.add_subcommand("inspect", "");
@@ -228,6 +234,8 @@ private:
         if (result.gradients.wanted && result.spec.extension() == ".kfa") {
             std::swap(result.spec, result.artifact);
         }
+        result.module = module_;
+        result.output = output_;
         result.output_directory = output_directory_;
         result.depfile = depfile_;
         result.stamp = stamp_;
@@ -274,7 +282,7 @@ private:
                 result.notes.push_back("did you mean '" + *near + "'?");
             }
         } else if (app_.get_subcommands().empty()) {
-            result.message = "no command is given: generate, check, list or inspect";
+            result.message = "no command is given: init, generate, check, list or inspect";
         }
         result.notes.emplace_back("kfgen --help lists commands and options");
         return result;
@@ -284,6 +292,8 @@ private:
     Options options_;
     std::string spec_;
     std::string artifact_;
+    std::string module_;
+    std::string output_;
     std::string output_directory_;
     std::string depfile_;
     std::string stamp_;

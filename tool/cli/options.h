@@ -16,7 +16,7 @@ namespace kf::gen {
 /// 1 is for input that is wrong, 3 for kfgen or a compiler that failed; main picks those.
 enum ExitCode : int { exit_done = 0, exit_input = 1, exit_command_line = 2, exit_failed = 3 };
 
-enum class Command : std::uint8_t { none, generate, check, list, inspect };
+enum class Command : std::uint8_t { none, init, generate, check, list, inspect };
 enum class ErrorFormat : std::uint8_t { text, json };
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
@@ -38,6 +38,9 @@ struct Options {
     Command command = Command::none;
     std::filesystem::path spec;      ///< of all commands but inspect
     std::filesystem::path artifact;  ///< of inspect; of check --gradients instead of the spec
+    std::filesystem::path module;    ///< of init
+    std::filesystem::path output;    ///< of init: the spec to write; empty: beside the module; "-": print it
+    bool force = false;              ///< of init: replace the spec
     std::filesystem::path output_directory;
     std::filesystem::path depfile;                             ///< empty: NAME.d in the output directory
     std::filesystem::path stamp;                               ///< empty: none

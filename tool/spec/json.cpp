@@ -32,10 +32,17 @@ public:
         }
     }
 
-    /// Moves over white space, commas and colons to the next token's first character.
+    /// Moves over white space, commas, colons and comments to the next token's first character. A comment
+    /// that is never closed is no white space.
     Location seek() {
-        while (offset_ < text_.size() && is_between_tokens(text_[offset_])) {
-            step();
+        while (offset_ < text_.size()) {
+            if (is_between_tokens(text_[offset_])) {
+                step();
+            } else if (const std::size_t end = comment_end(); end != offset_) {
+                seek_to(end);
+            } else {
+                break;
+            }
         }
         return here();
     }
@@ -83,6 +90,14 @@ private:
     static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
     [[nodiscard]] char peek() const { return offset_ < text_.size() ? text_[offset_] : '\0'; }
+
+    /// Finds where the comment ends that begins here; here, where none does.
+    [[nodiscard]] std::size_t comment_end() const {
+        const std::string_view opening = text_.substr(offset_, 2);
+        if (opening == "//") return std::min(text_.find_first_of("\r\n", offset_), text_.size());
+        const std::size_t close = opening == "/*" ? text_.find("*/", offset_ + 2) : std::string_view::npos;
+        return close == std::string_view::npos ? offset_ : close + 2;
+    }
 
     /// JSON's own grammar: "01" is the number 0 with a stray 1 after it.
     void take_number() {
@@ -266,8 +281,10 @@ private:
                                       ", column " + std::to_string(last.location.column) +
                                       " is never closed");
             }
-        } else if (text_.substr(here, 2) == "//" || text_.substr(here, 2) == "/*" || text_[here] == '#') {
-            error.notes.emplace_back("JSON has no comments");
+        } else if (text_.substr(here, 2) == "/*") {
+            error.message = "not valid JSON: the comment that begins here is never closed";
+        } else if (text_[here] == '#') {
+            error.notes.emplace_back("comments are written // … and /* … */");
         } else if (text_[here] == '\'' || is_typographic_quote(text_.substr(here, 3))) {
             error.notes.emplace_back("JSON strings are written with double quotes");
         } else if (text_[here] == ']' || text_[here] == '}') {
@@ -313,7 +330,9 @@ const JsonNode* JsonNode::find(std::string_view key) const {
 
 Outcome<JsonNode> parse_json(std::string_view text, const std::string& file) {
     TreeBuilder builder(text, file);
-    nlohmann::json::sax_parse(text, &builder);
+    constexpr bool strict = true;
+    constexpr bool ignore_comments = true;
+    nlohmann::json::sax_parse(text, &builder, nlohmann::json::input_format_t::json, strict, ignore_comments);
     return builder.result();
 }
 

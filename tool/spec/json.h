@@ -36,8 +36,9 @@ struct JsonMember {
     JsonNode value;
 };
 
-/// Parses strict JSON (UTF-8, no comments). Columns count code points. Errors: "spec-syntax" (the
-/// first one only: what follows it means nothing) and every "spec-duplicate-key".
+/// Parses JSON in UTF-8, which may have comments: // to the end of the line, and /* */. Columns count code
+/// points. Errors: "spec-syntax" (the first one only: what follows it means nothing) and every
+/// "spec-duplicate-key".
 Outcome<JsonNode> parse_json(std::string_view text, const std::string& file);
 
 }  // namespace kf::gen

@@ -82,7 +82,9 @@ TEST(Json, ReportsWhereTheSyntaxBreaks) {
         {"{\"a\": \xE2\x80\x9Cx\xE2\x80\x9D}", at(1, 7), "double quotes"},
         {"[\xC3]", at(1, 2), "last read: '[\xEF\xBF\xBD'"},
         {"{\"a\": tru}", at(1, 7), "value"},
-        {"// hi\n{}", at(1, 1), "no comments"},
+        {"# hi\n{}", at(1, 1), "comments are written // … and /* … */"},
+        {"{\n/* hi }", at(2, 1), "the comment that begins here is never closed"},
+        {"/* é */ // {\n  [1 /**/, / 2]", at(2, 12), "comment"},
         {"{} {}", at(1, 4), "end of input"},
         {"{\"a\": \"x\ny\"}", at(1, 7), "control character"},
         {"[\"\xFF\"]", at(1, 2), "UTF-8"},
@@ -99,6 +101,14 @@ TEST(Json, ReportsWhereTheSyntaxBreaks) {
             << c.text << " -> " << format_text(error);
         EXPECT_EQ(error.message.find("json.exception"), std::string::npos) << error.message;
     }
+}
+
+TEST(Json, PassesOverComments) {
+    const JsonNode root = parse_node("// a: 'b'\n{ /* é\n, */ \"k\" // :\n: [1, /* // */ 2] } // end");
+    ASSERT_EQ(root.members.size(), 1U);
+    EXPECT_EQ(root.members[0].location, at(3, 6));
+    EXPECT_EQ(root.members[0].value.items.at(1).location, at(4, 16));
+    EXPECT_EQ(parse_node("\"/* no comment */\"").text, "/* no comment */");
 }
 
 TEST(Json, ReportsEveryDuplicateKey) {

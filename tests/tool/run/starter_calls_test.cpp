@@ -1,0 +1,45 @@
+// The kinds that a starter spec gives parameters.
+#include "run/starter_calls.h"
+
+#include <gmock/gmock.h>
+
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string> lines(Function function, bool is_overload = false) {
+    function.backward_differentiable = false;
+    return call_lines(starter_calls(function, is_overload).front());
+}
+
+TEST(StarterCalls, GivesInputsAlternativesWhileTheyAreFew) {
+    EXPECT_THAT(lines(test::function_of("float", "f", {{"float", "x"}})),
+                ElementsAre("\"function\": \"f\",", "\"args\": {\"x\": \"tensor[1]\"}"));
+    EXPECT_THAT(lines(test::function_of("float", "f", {{"float", "x"}, {"float", "k"}})).back(),
+                "\"args\": {\"x\": \"tensor[1]\", \"k\": [\"value\", \"tensor[1]\"]}");
+    const std::vector<test::ParameterText> four{{"float", "a"}, {"float", "b"}, {"float", "c"}, {"int", "d"}};
+    EXPECT_THAT(
+        lines(test::function_of("float", "f", four)).back(),
+        "\"args\": {\"a\": \"tensor[1]\", \"b\": \"tensor[1]\", \"c\": \"tensor[1]\", \"d\": \"tensor[1]\"}");
+}
+
+TEST(StarterCalls, TellsOverloadsApartByTheirElements) {
+    EXPECT_THAT(lines(test::function_of("float", "f", {{"float2", "x"}}), true).back(),
+                "\"args\": {\"x\": \"tensor<float2>[1]\"}");
+}
+
+TEST(StarterCalls, TriesLessWhereMoreFails) {
+    Function function = test::function_of("float", "f", {{"float", "x"}});
+    function.backward_differentiable = true;
+    std::vector<std::string> tried;
+    for (const StarterCall& call : starter_calls(function, false))
+        tried.push_back(call.arguments.front().kinds + (call.backward ? " backward" : ""));
+    EXPECT_THAT(tried,
+                ElementsAre("\"tensor[1]\" backward", "\"tensor[1]\"", "\"value\" backward", "\"value\""));
+}
+
+}  // namespace
+}  // namespace kf::gen
