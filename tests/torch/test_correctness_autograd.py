@@ -380,3 +380,19 @@ def test_structs_and_several_results(generated: Loader, torch_device: str) -> No
     assert not number.requires_grad
     distance.backward(torch.tensor([1.0, 10.0], device=torch_device))
     same(at.grad, torch.tensor([[2.0, 2.0, 6.0], [0.0, 0.0, 0.0]], device=torch_device))
+
+
+@pytest.mark.parametrize("layout", ["expanded", "spread"])
+@pytest.mark.parametrize("is_watched_twice", [False, True])
+def test_what_flows_into_a_contiguous_result(
+    generated: Loader, torch_device: str, layout: str, is_watched_twice: bool
+) -> None:
+    """The call spec says that the result is contiguous; what autograd has for it may lie otherwise."""
+    module = generated("link_time")
+    x = torch.arange(1, 6, dtype=torch.float32, device=torch_device).requires_grad_()
+    y = module.power(x)
+    wide = torch.tensor([[2.0, 3.0]], device=torch_device).expand(5, 2)
+    flow = torch.full((), 2.0, device=torch_device).expand(5) if layout == "expanded" else wide[:, 0]
+    (found,) = torch.autograd.grad(y, x, flow, create_graph=is_watched_twice)
+    (ones,) = torch.autograd.grad(module.power(x), x, torch.ones_like(x))
+    assert torch.equal(found.detach(), 2 * ones)

@@ -69,6 +69,10 @@ class Leaf:
         """Whether a tensor is given for it."""
         return self.passing in ("tensor", "buffer", "pointer")
 
+    def laid_out(self, flow: torch.Tensor) -> torch.Tensor:
+        """Returns what flows into it as the call spec wants its tensors: autograd expands gradients."""
+        return flow.contiguous() if self.contiguous else flow
+
     @property
     def is_made(self) -> bool:
         """Whether the call makes it, unless it is given: a result, or an out parameter."""

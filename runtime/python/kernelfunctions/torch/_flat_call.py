@@ -49,6 +49,7 @@ class FlatCall(WatchedCall):
         if _is_grad_enabled() or _is_deterministic() or _functorch_is_active():
             # The way of calls that are anything but flat.
             return WatchedCall.gradients_of(plan, None, (flow,), list(kept), needs[1:], 1)
+        flow = plan.outputs[0].leaf.laid_out(flow)
         made = flat_backward(plan.backward, flow, kept, needs, plan.gradients)
         if made is not None:
             return made

@@ -95,6 +95,7 @@ class GradientPass:
             like = next(one for one in self.flows if one is not None)
             flow = like.new_zeros((), dtype=leaf.dtype).expand(made_shape(leaf, self.shape()))
         if leaf.passing != "value":
+            flow = leaf.laid_out(flow)
             return with_gradients(flow, flow)
         given = _kf.differentiable(flow.tolist())
         given.grad = flow.tolist()
@@ -122,6 +123,7 @@ class GradientPass:
                 flow = torch.zeros_like(value)
             elif leaf.access == "view_written":
                 flow = flow.clone()  # a store takes its element's gradient
+            flow = leaf.laid_out(flow)
         if needed:
             self.found[place] = self._room(place, value, leaf)
         return with_gradients(value, flow, self.found[place], plan.is_new[place])

@@ -321,6 +321,7 @@ class CallOperator:
             taken.add(name)
             flows.append(f"Tensor? {name}")
         plan_backward, plan_gradients = self.plan.backward, self.plan.gradients
+        assert plan_backward is not None
         inputs = self.signature.inputs_text(True).replace("shape=None", "shape")
         base = f"{self.base}_backward"
         name = f"{base}.{self.overload}" if self.overload else base
@@ -334,8 +335,8 @@ class CallOperator:
             needs = given[-1]
             if given[0] is not None and not _is_deterministic():
                 # What an operator returns may not share memory.
-                values = given[1:-1]
-                made = flat_backward(plan_backward, given[0], values, (None, *needs), plan_gradients, True)
+                flow, values = self.plan.outputs[0].leaf.laid_out(given[0]), given[1:-1]
+                made = flat_backward(plan_backward, flow, values, (None, *needs), plan_gradients, True)
                 if made is not None:
                     return [one for one in made if one is not None]
             return kernel(*given)
