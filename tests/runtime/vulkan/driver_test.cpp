@@ -295,6 +295,7 @@ TEST_F(FakeDriverTest, DeviceLostWhileWaiting) {
     const auto device = open();
     const auto a = upload(*device, Words(16, 1));
     device->fill(a, 0, 64, 2);
+    fake_.stuck = true;  // a GPU is done before anyone waits
     fake_.wait_semaphores = VK_ERROR_DEVICE_LOST;
     try {
         device->wait();
