@@ -9,6 +9,15 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+# GitHub takes a list or a table right below a line of text, and Python's Markdown doesn't.
+BEFORE_A_BLOCK = re.compile(r"^((?!- |\||#|```|  )\S.*)\n(?=- |\d\. |\|)", re.MULTILINE)
+
+# Code of a list's item, which GitHub indents by two, and Python's Markdown by four.
+INDENTED_FENCE = re.compile(r"^  ```.*?^  ```$", re.MULTILINE | re.DOTALL)
+
+
+def indented(found: re.Match[str]) -> str:
+    return "\n" + "\n".join(f"  {line}" for line in found.group(0).splitlines()) + "\n"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -34,5 +43,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         shown = whole.relative_to(ROOT).as_posix()
         return f"`{shown}`" if text.strip("`") == shown else f"{text} (`{shown}`)"
 
-    parts = re.split(r"(?ms)(^```.*?^```$)", markdown)
-    return "".join(part if part.startswith("```") else LINK.sub(adapted, part) for part in parts)
+    def text(part: str) -> str:
+        return "\n" + LINK.sub(adapted, BEFORE_A_BLOCK.sub(r"\1\n\n", part))
+
+    parts = re.split(r"(?ms)(^```.*?^```$)", INDENTED_FENCE.sub(indented, markdown))
+    return "".join(part if part.startswith("```") else text(part) for part in parts)
