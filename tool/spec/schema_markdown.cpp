@@ -26,7 +26,7 @@ public:
             text_ += "\n```json\n" + spaced(example, 0) + "\n```\n";
         }
         text_ +=
-            "\nWhat is marked *not yet* is part of the language, but this version of kfgen refuses it.\n";
+            "\nEntries marked *not yet* are part of the language, but this version of kfgen refuses them.\n";
         properties(root_);
         for (const auto& item : root_["$defs"].items()) {
             if (item.value().contains("title")) {
