@@ -1,6 +1,7 @@
 """The documentation builds as a site, strictly: no broken link, anchor or API reference."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,12 @@ def test_every_page_is_in_the_navigation(source_dir: Path) -> None:
         page for page in pages if not page.startswith(("decisions/", "results/")) and page not in listed
     ]
     assert missing == []
+
+
+def test_changelog_names_the_abi_version(source_dir: Path) -> None:
+    """Who changes the meaning of artifacts tells users so."""
+    manifest = (source_dir / "runtime" / "core" / "manifest.h").read_text()
+    found = re.search(r"abi_version = (\d+);", manifest)
+    assert found
+    newest = (source_dir / "docs" / "changelog.md").read_text().split("\n## ")[1]
+    assert f"ABI version {found.group(1)}." in newest
