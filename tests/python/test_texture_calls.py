@@ -379,6 +379,53 @@ def test_comparisons(comparison: ModuleType) -> None:
         comparison.shadow(texture, NEAREST, middles(), than)
 
 
+@pytest.mark.parametrize("where", ["one layer", "layers"])
+def test_gathered_and_layered_comparisons(comparison: ModuleType, where: str) -> None:
+    if kf.default_device().backend == "cuda":
+        return  # test_comparisons() has what there is
+    random = np.random.default_rng(4)
+    depth = random.random((3, *SIZE)).astype(np.float32)
+    texture = kf.Texture.empty(SIZE, "r32f", layers=3)
+    texture.copy_from_numpy(depth)
+    single = kf.Texture.from_numpy(depth[1], "r32f")
+    layer = random.integers(0, 3, depth[0].size) if where == "layers" else np.ones(depth[0].size, int)
+    than = random.random(layer.size).astype(np.float32)
+
+    def at(uv: Array) -> Array:
+        return np.column_stack([uv, layer]).astype(np.float32)
+
+    words: list[tuple[Any, Any]] = [
+        ("less", np.less),
+        ("greater_equal", np.greater_equal),
+        ("not_equal", np.not_equal),
+    ]
+    for word, holds in words:
+        sampler = kf.Sampler("nearest", compare=word)
+        texel = depth[layer, places()[:, 1], places()[:, 0]]
+        found = comparison.shadow_of_layer(texture, sampler, at(middles()), than).to_numpy()
+        np.testing.assert_array_equal(found, holds(than, texel))
+        # Counter-clockwise, the row below first, of the four around the corner between texels.
+        right, below = np.minimum(places() + 1, np.array(SIZE[::-1]) - 1).T
+        four = [(places()[:, 0], below), (right, below), (right, places()[:, 1]), tuple(places().T)]
+        expected = np.stack([holds(than, depth[layer, y, x]) for x, y in four], -1)
+        corners = middles() + 0.5 / np.array(SIZE[::-1], np.float32)
+        if where == "layers":
+            found = comparison.shadows_of_layer(texture, sampler, at(corners), than).to_numpy()
+        else:
+            found = comparison.shadows(single, sampler, corners, than).to_numpy()
+        np.testing.assert_array_equal(found, expected)
+    uv = random.uniform(-0.5, 1.5, (layer.size, 2)).astype(np.float32)
+    for address in ("clamp", "repeat", "mirror"):
+        passed = (than[:, None, None] < depth[layer])[..., None] * np.ones(4)
+        blended = [
+            sampled(one, place[None], "linear", address, 0)
+            for one, place in zip(passed, uv.astype(np.float64), strict=True)
+        ]
+        sampler = kf.Sampler("linear", address, compare="less")
+        found = comparison.shadow_of_layer(texture, sampler, at(uv), than).to_numpy()
+        np.testing.assert_allclose(found, np.array(blended)[:, 0, 0], rtol=0, atol=1e-4)
+
+
 def test_one_component(calls: ModuleType) -> None:
     texture, texels = picture(15, "r16f")
     close(calls.red(texture, places()), texels[..., 0].reshape(-1))
