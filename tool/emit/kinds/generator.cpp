@@ -28,8 +28,12 @@ std::string index_text(const MadeUse& use, std::int64_t i) {
     if (generator == GeneratorKind::thread_id) return i + 1 == argument.rank ? "kf_call" : "0";
     const std::int64_t dimension = argument.map[at];
     const BlockField& grid = field_of(use.fields, RecordKind::grid, use.index);
-    return number_text(grid, "offsets", dimension) + " + " +
-           use.indices[static_cast<std::size_t>(dimension)] + " * " + number_text(grid, "strides", dimension);
+    // The lowest 32 bits of the sum are those of its parts, and cost a fraction.
+    const ScalarType scalar = argument.element.scalar;
+    const char* const part = scalar == ScalarType::int32 || scalar == ScalarType::uint32 ? "uint" : "";
+    return std::string(part) + "(" + number_text(grid, "offsets", dimension) + ") + " + part + "(" +
+           use.indices[static_cast<std::size_t>(dimension)] + ") * " + part + "(" +
+           number_text(grid, "strides", dimension) + ")";
 }
 
 /// A call of kf.take_hash, kf.take_floats<3> …
