@@ -195,7 +195,11 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
             checked(context_.get(), use.allocation, 0, 0, "use");
         }
     }
-    describe(*kernel, dispatch);
+    const bool are_known = known_.are(*kernel, dispatch.resources);
+    if (!are_known) {
+        known_.forget();
+        describe(*kernel, dispatch);
+    }
     if (driver::is_empty(dispatch.groups)) {
         return;
     }
@@ -216,16 +220,13 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
         if (const auto memory = driver::memory_of(dispatch.resources[i])) {
             keep(*memory);
             conflict = conflict || hazards_.conflicts(hazard_key(*memory), slots[i].writes);
-        } else if (driver::Sampler* sampler = driver::sampler_of(dispatch.resources[i])) {
+        } else if (driver::Sampler* sampler =
+                       are_known ? nullptr : driver::sampler_of(dispatch.resources[i])) {
             samplers_.add(*sampler);
         }
     }
     conflict = conflicts(accesses_) || conflict;
-    VkDescriptorSet resources = VK_NULL_HANDLE;
-    if (!slots.empty()) {
-        resources =
-            descriptors_.make(kernel->resource_layout(), kernel->resource_numbers(), bound_resources_);
-    }
+    const VkDescriptorSet resources = are_known ? known_.set() : set_of(*kernel, dispatch);
     const manifest::Passing passing = kernel->passing();
     std::uint64_t block_at = 0;
     if (passing != manifest::Passing::value) {
@@ -256,8 +257,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     if (passing == manifest::Passing::uniform) {
         const VkDescriptorSet set = blocks_->set();
         const auto offset = static_cast<std::uint32_t>(block_at);
-        vk.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout(), 0, 1, &set, 1,
-                                   &offset);
+        bind(kernel->layout(), 0, set, {&offset, 1});
     } else if (passing == manifest::Passing::address) {
         const std::uint64_t address = blocks_->buffer().address + block_at;
         vk.vkCmdPushConstants(buffer_, kernel->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof address,
@@ -266,12 +266,29 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
         vk.vkCmdPushConstants(buffer_, kernel->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->block_size(),
                               dispatch.block.data());
     }
-    if (resources != VK_NULL_HANDLE) {
-        vk.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout(),
-                                   VulkanKernel::resource_set, 1, &resources, 0, nullptr);
+    if (resources != VK_NULL_HANDLE && (bound_layout_ != kernel->layout() || bound_set_ != resources)) {
+        bind(kernel->layout(), VulkanKernel::resource_set, resources, {});
+        bound_set_ = resources;
     }
     vk.vkCmdDispatch(buffer_, dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]);
     ++size_;
+}
+
+VkDescriptorSet CommandList::set_of(const VulkanKernel& kernel, const driver::Dispatch& dispatch) {
+    if (dispatch.resources.empty()) return VK_NULL_HANDLE;
+    const VkDescriptorSet set =
+        descriptors_.make(kernel.resource_layout(), kernel.resource_numbers(), bound_resources_);
+    known_.remember(kernel, dispatch.resources, set);
+    return set;
+}
+
+void CommandList::bind(VkPipelineLayout layout, std::uint32_t number, VkDescriptorSet set,
+                       std::span<const std::uint32_t> offsets) {
+    context_->vk.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, layout, number, 1, &set,
+                                         static_cast<std::uint32_t>(offsets.size()), offsets.data());
+    // Another layout may disturb what sets of other numbers were bound.
+    if (bound_layout_ != layout) bound_set_ = VK_NULL_HANDLE;
+    bound_layout_ = layout;
 }
 
 void CommandList::order(std::initializer_list<std::pair<const void*, bool>> accesses,
@@ -379,6 +396,9 @@ void CommandList::reset() {
     hazards_.clear();
     ++epoch_;
     bound_ = VK_NULL_HANDLE;
+    bound_layout_ = VK_NULL_HANDLE;
+    bound_set_ = VK_NULL_HANDLE;
+    known_.forget();
     blocks_ = nullptr;
     descriptors_.reset();
     allocations_.clear();

@@ -15,6 +15,7 @@
 #include "vulkan/host_pool.h"
 #include "vulkan/images.h"
 #include "vulkan/kernel.h"
+#include "vulkan/known_resources.h"
 #include "vulkan/memory.h"
 
 namespace kf::vulkan {
@@ -115,6 +116,10 @@ private:
     /// writes; and images.
     void order(std::initializer_list<std::pair<const void*, bool>> accesses,
                std::span<ImageAccess> images = {});
+    /// The set of the dispatch's resources, which describe() was called for; the list owns them.
+    VkDescriptorSet set_of(const VulkanKernel& kernel, const driver::Dispatch& dispatch);
+    void bind(VkPipelineLayout layout, std::uint32_t number, VkDescriptorSet set,
+              std::span<const std::uint32_t> offsets);
     /// Checks the resources, and sets bound_resources_ and accesses_ to them.
     void describe(const VulkanKernel& kernel, const driver::Dispatch& dispatch);
     void describe_buffer(const VulkanKernel& kernel, std::size_t index, const driver::BufferRange& buffer);
@@ -139,7 +144,9 @@ private:
     std::size_t size_ = 0;
     Hazards hazards_;
     VkPipeline bound_ = VK_NULL_HANDLE;
-    std::uint64_t epoch_ = 1;  ///< of images: barriers so far
+    VkPipelineLayout bound_layout_ = VK_NULL_HANDLE;  ///< that descriptor sets were bound by last
+    VkDescriptorSet bound_set_ = VK_NULL_HANDLE;      ///< of resources, for that layout; or null
+    std::uint64_t epoch_ = 1;                         ///< of images: barriers so far
     Owners<driver::Allocation> allocations_;
     Owners<driver::Image> images_;
     Owners<driver::Sampler> samplers_;
@@ -150,9 +157,11 @@ private:
     std::vector<std::shared_ptr<HostPool::Chunk>> chunks_;
     std::shared_ptr<HostPool::Chunk> blocks_;  ///< where parameter blocks go
     Descriptors descriptors_;
-    // What the command at hand takes.
+    KnownResources known_;
+    // What the last dispatch takes.
     std::vector<Descriptor> bound_resources_;
     std::vector<ImageAccess> accesses_;
+    // What the command at hand takes.
     std::vector<ImageStates::Transition> transitions_;
     std::vector<VkImageMemoryBarrier> barriers_;
 };

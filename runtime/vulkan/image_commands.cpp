@@ -66,10 +66,11 @@ void CommandList::keep(VulkanImage& image) {
 
 ImageStates& CommandList::track(VulkanImage& image) {
     keep(image);
-    const auto [found, is_new] = tracked_.try_emplace(
-        image.handle(),
-        Tracked{&image, ImageStates(image.shape.mips, image.shape.layers, image.resting_layout())});
-    return found->second.states;
+    if (const auto found = tracked_.find(image.handle()); found != tracked_.end()) {
+        return found->second.states;
+    }
+    const ImageStates states(image.shape.mips, image.shape.layers, image.resting_layout());
+    return tracked_.emplace(image.handle(), Tracked{&image, states}).first->second.states;
 }
 
 void CommandList::begin_image(VulkanImage& image) {
@@ -105,7 +106,7 @@ void CommandList::change_layout(VkImage image, ImageStates& states, const ImageP
 bool CommandList::conflicts(std::span<ImageAccess> images) {
     bool found = false;
     for (ImageAccess& one : images) {
-        one.states = &track(*one.image);
+        if (one.states == nullptr) one.states = &track(*one.image);
         found = one.states->conflicts(one.part, one.layout, one.writes, epoch_) || found;
     }
     return found;

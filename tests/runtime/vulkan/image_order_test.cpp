@@ -1,5 +1,7 @@
 // Tests of what textures are in between commands: written before they are read, in the right layouts, and
 // gone only when nobody needs them.
+#include <array>
+
 #include "application.h"
 #include "images_testing.h"
 
@@ -36,6 +38,34 @@ TEST_F(ImagesTest, WhatIsWrittenIsReadNext) {
     const auto fresh = make(two, TextureFormat::r32f, {33, 7, 1}, 1, 1, true);
     add(*device_, kernel, fresh, a, 4);
     EXPECT_THAT(values(fresh), Each(120.F));
+}
+
+TEST_F(ImagesTest, AreBoundAgainAsLongAsNothingElseIs) {
+    const std::array kernels{device_->load_kernel(add_kernel()), device_->load_kernel(add_kernel())};
+    const auto a = floats(33, 7, 1);
+    const auto b = floats(33, 7, 0);
+    const auto c = floats(33, 7, 0);
+    for (const auto& kernel : kernels) {
+        for (float step = 1; step < 4; ++step) add(*device_, kernel, b, a, step);  // 4
+        for (float step = 1; step < 4; ++step) add(*device_, kernel, c, b, step);  // 7
+        add(*device_, kernel, b, a, 1);                                            // 2
+        add(*device_, kernel, a, c, 0);                                            // 7
+        add(*device_, kernel, a, b, -1);                                           // 1
+    }
+    for (std::size_t i = 0; i < 4; ++i) {  // the layouts of two kernels by turns
+        add(*device_, kernels[i % 2], c, c, 1);
+        add(*device_, kernels[i % 2], c, c, 1);
+    }
+    EXPECT_THAT(values(a), Each(1.F));
+    EXPECT_THAT(values(b), Each(2.F));
+    EXPECT_THAT(values(c), Each(15.F));
+    for (int i = 0; i < 20; ++i) {  // others at the addresses of those that are gone
+        const auto gone = floats(33, 7, static_cast<float>(i));
+        add(*device_, kernels[0], b, gone, 1);
+        add(*device_, kernels[0], b, gone, 2);
+        EXPECT_THAT(i % 7 == 0 ? values(b) : Floats{}, Each(static_cast<float>(i) + 2));
+    }
+    EXPECT_THAT(values(b), Each(21.F));
 }
 
 TEST_F(ImagesTest, MipsAndLayersAreApart) {
