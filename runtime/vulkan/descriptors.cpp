@@ -73,9 +73,11 @@ Descriptors::Pool& Descriptors::pool_for(const Counts& counts) {
 
 VkDescriptorSet Descriptors::make(VkDescriptorSetLayout layout, std::span<const std::int64_t> numbers,
                                   std::span<const Descriptor> descriptors) {
-    Made& last = last_[layout];
-    if (last.set != VK_NULL_HANDLE && std::ranges::equal(last.descriptors, descriptors)) {
-        return last.set;
+    Recent& recent = recent_[layout];
+    for (const Made& known : recent.made) {
+        if (known.set != VK_NULL_HANDLE && std::ranges::equal(known.descriptors, descriptors)) {
+            return known.set;
+        }
     }
     Counts counts{};
     for (const Descriptor& one : descriptors) ++counts.at(index_of(one.type));
@@ -89,8 +91,9 @@ VkDescriptorSet Descriptors::make(VkDescriptorSetLayout layout, std::span<const 
     check(context_->vk.vkAllocateDescriptorSets(context_->device, &info, &set), "vkAllocateDescriptorSets");
     --pool.sets_left;
     for (std::size_t i = 0; i < counts.size(); ++i) pool.left.at(i) -= counts.at(i);
-    last.descriptors.assign(descriptors.begin(), descriptors.end());
-    last.set = set;
+    Made& made = recent.made.at(recent.next);
+    made.set = VK_NULL_HANDLE;
+    made.descriptors.assign(descriptors.begin(), descriptors.end());
     writes_.assign(descriptors.size(), {});
     for (std::size_t i = 0; i < writes_.size(); ++i) {
         writes_[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
@@ -103,11 +106,13 @@ VkDescriptorSet Descriptors::make(VkDescriptorSetLayout layout, std::span<const 
     }
     context_->vk.vkUpdateDescriptorSets(context_->device, static_cast<std::uint32_t>(writes_.size()),
                                         writes_.data(), 0, nullptr);
+    made.set = set;
+    recent.next = (recent.next + 1) % recent.made.size();
     return set;
 }
 
 void Descriptors::reset() {
-    last_.clear();
+    recent_.clear();
     for (Chain* chain : {&buffers_, &any_}) {
         for (Pool& pool : chain->pools) {
             check(context_->vk.vkResetDescriptorPool(context_->device, pool.handle, 0),

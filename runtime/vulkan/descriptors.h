@@ -36,7 +36,7 @@ public:
     Descriptors& operator=(const Descriptors&) = delete;
 
     /// A set of `layout` with these at these numbers; it lives until reset(), as what is in it has to. Asked
-    /// for the same again, it is the same set.
+    /// for the same again soon, it is the same set.
     VkDescriptorSet make(VkDescriptorSetLayout layout, std::span<const std::int64_t> numbers,
                          std::span<const Descriptor> descriptors);
     /// Takes all sets back. The GPU must be done with them.
@@ -60,6 +60,11 @@ private:
         VkDescriptorSet set = VK_NULL_HANDLE;
         std::vector<Descriptor> descriptors;
     };
+    /// The last sets of a layout: calls that take turns have several.
+    struct Recent {
+        std::array<Made, 4> made;
+        std::size_t next = 0;
+    };
 
     Pool& pool_for(const Counts& counts);
     [[nodiscard]] Pool make_pool(const Counts& counts) const;
@@ -67,7 +72,7 @@ private:
     std::shared_ptr<const Context> context_;
     Chain buffers_;  ///< sets of buffers alone, as most are
     Chain any_;
-    std::unordered_map<VkDescriptorSetLayout, Made> last_;
+    std::unordered_map<VkDescriptorSetLayout, Recent> recent_;
     std::vector<VkWriteDescriptorSet> writes_;
 };
 
