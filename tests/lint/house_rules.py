@@ -13,6 +13,7 @@ LONGEST_FILE = 900
 # Headers of third parties, the folders or files that may include each, and why.
 FENCES: dict[str, dict[str, str]] = {
     r"slang(-.*)?\.h": {"tool/slang": "the one place that speaks to Slang"},
+    r"clang-c/.*": {"tool/libclang": "the one place that speaks to libclang"},
     r"nvrtc\.h": {},  # NVRTC is opened at run time, with declarations of our own
     r"vulkan/vulkan.*": {
         "runtime/vulkan": "the driver",
@@ -46,8 +47,9 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "tool/process": (),
     "tool/support": ("tool/slang/support_module.h",),
     "tool/spec": ("runtime/core", "tool/diagnostic"),
+    "tool/libclang": ("runtime/include", "tool/diagnostic"),
     "tool/slang": ("runtime/include", "runtime/core", "tool/diagnostic", "tool/process"),
-    "tool/plan": ("runtime/core", "tool/diagnostic", "tool/spec", "tool/slang"),
+    "tool/plan": ("runtime/core", "tool/diagnostic", "tool/spec", "tool/libclang", "tool/slang"),
     "tool/emit": (
         *("runtime/include", "runtime/core", "tool/diagnostic", "tool/spec", "tool/slang", "tool/plan"),
     ),
@@ -60,9 +62,9 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "tool/cache": ("runtime/core", "tool/kernels", "tool/output"),
     "tool/cli": ("runtime/core/join.h", "tool/diagnostic", "tool/spec", "tool/output"),
     "tool/run": (
-        *("runtime/include", "runtime/core", "tool/diagnostic", "tool/support", "tool/spec", "tool/slang"),
-        *("tool/plan", "tool/emit", "tool/kernels", "tool/output", "tool/cuda", "tool/artifact"),
-        *("tool/cache", "tool/cli"),
+        *("runtime/include", "runtime/core", "tool/diagnostic", "tool/support", "tool/spec", "tool/libclang"),
+        *("tool/slang", "tool/plan", "tool/emit", "tool/kernels", "tool/output", "tool/cuda"),
+        *("tool/artifact", "tool/cache", "tool/cli"),
     ),
     # kfgen-check is a program of its own: the runtime, and nothing of the compiler. kfgen knows its messages.
     "tool/check": ("runtime/include", "runtime/core", "tool/process"),

@@ -1,0 +1,64 @@
+// A C++ type of the user's as a plain value: what is in it, and where.
+#pragma once
+
+#include <kf/types.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnostic/diagnostic.h"
+
+namespace kf::gen {
+
+enum class CppKind : std::uint8_t {
+    scalar,       ///< numbers, bool, enums
+    array,        ///< T[n], and the compiler's own vectors
+    record,       ///< struct, class, union
+    unsupported,  ///< pointers, references, long double …: what no kernel reads
+};
+
+struct CppField;
+
+/// A type without typedefs, const and volatile.
+struct CppType {
+    CppKind kind = CppKind::unsupported;
+    std::string name;                                                ///< "app::Pair<float>", "float [3]"
+    std::int64_t size = 0;                                           ///< bytes
+    std::int64_t alignment = 1;                                      ///< bytes
+    ScalarType scalar = ScalarType::float32;                         ///< of scalars
+    bool is_enum = false;                                            ///< of scalars
+    std::vector<std::pair<std::string, std::int64_t>> members = {};  ///< of enums
+    std::int64_t extent = 0;                                         ///< of arrays
+    std::vector<CppType> element;                                    ///< of arrays: exactly one
+    std::vector<CppField> fields;  ///< of records: those of base classes first
+    bool is_union = false;
+    bool is_named = true;            ///< false: an unnamed struct
+    bool is_polymorphic = false;     ///< it has virtual functions or bases
+    bool has_unseen_base = false;    ///< it comes from a template, whose base class depends on its arguments
+    bool is_by_columns = false;      ///< it declares a `col_type`: a matrix whose elements are its columns
+    bool is_copied_by_bytes = true;  ///< trivially copyable
+    bool is_made_by_default = true;  ///< it has a default constructor
+    Location location = {};          ///< of its declaration
+
+    bool operator==(const CppType&) const;
+};
+
+struct CppField {
+    std::string name;  ///< empty: an anonymous struct or union, whose fields are named as the record's own
+    CppType type;
+    std::int64_t offset = 0;  ///< bytes from the start of the record
+    Location location = {};
+    bool is_public = true;
+    bool is_bit_field = false;
+
+    bool operator==(const CppField&) const = default;
+};
+
+inline bool CppType::operator==(const CppType& other) const {
+    return kind == other.kind && name == other.name && size == other.size && fields == other.fields &&
+           element == other.element && extent == other.extent && scalar == other.scalar;
+}
+
+}  // namespace kf::gen
