@@ -38,6 +38,8 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
   --namespace NS           the C++ namespace, instead of the spec's
   -I DIR                   look for Slang imports here too (--include-directory)
   -D NAME[=TEXT]           define a macro for Slang (--define)
+  --cxx-option OPTION      compile the C++ headers of "structs" with it (repeatable)
+  --compile-commands FILE  compile them as the compile_commands.json FILE says
   --cache-dir DIR          keep compiled kernels here (environment: KFGEN_CACHE_DIR)
   -j, --jobs N             compile with N threads (default: one per processor)
   -v, -q                   say more (--verbose), say nothing but errors (--quiet)
@@ -153,6 +155,8 @@ public:
         app_.add_option("--namespace", options_.namespace_name);
         app_.add_option("-I,--include-directory", include_directories_)->allow_extra_args(false);
         app_.add_option("-D,--define", defines_)->allow_extra_args(false);
+        app_.add_option("--cxx-option", options_.cpp.options)->allow_extra_args(false);
+        app_.add_option("--compile-commands", compile_commands_);
         app_.add_option("--cache-dir", cache_)->envname("KFGEN_CACHE_DIR");
         app_.add_option("-j,--jobs", options_.jobs)->check(CLI::Range(1U, 1024U));
         app_.add_flag("--werror", options_.werror);
@@ -240,6 +244,7 @@ private:
         result.depfile = depfile_;
         result.stamp = stamp_;
         result.cache = cache_;
+        result.cpp.compile_commands = compile_commands_;
         for (const std::string& backend : backends_) {
             const Backend value = backend == "cuda" ? Backend::cuda : Backend::vulkan;
             if (std::find(result.backends.begin(), result.backends.end(), value) == result.backends.end()) {
@@ -298,6 +303,7 @@ private:
     std::string depfile_;
     std::string stamp_;
     std::string cache_;
+    std::string compile_commands_;
     std::string error_format_ = "text";
     std::string format_ = "text";
     std::string range_;
@@ -341,6 +347,8 @@ std::vector<std::string> output_options(const Options& options) {
     for (const auto& [name, text] : options.defines) {
         parts.push_back("define=" + name + '=' + text);
     }
+    for (const std::string& option : options.cpp.options) parts.push_back("cxx=" + option);
+    parts.push_back("commands=" + absolute(options.cpp.compile_commands));
     return parts;
 }
 

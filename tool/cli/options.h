@@ -49,6 +49,7 @@ struct Options {
     std::string namespace_name;                                ///< empty: the spec's
     std::vector<std::filesystem::path> include_directories;    ///< after the spec's search_paths
     std::vector<std::pair<std::string, std::string>> defines;  ///< override the spec's; no value means "1"
+    CppSettings cpp;                                           ///< for the headers of "structs"
     bool no_embed = false;
     bool python = false;
     bool torch_tests = false;  ///< with `python`

@@ -576,8 +576,12 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List by_field = structs.templates_view(members);
     View::List definitions = structs.definitions_view(members);
     View::List globals = globals_view(plan, structs);
+    View::List hosts = structs.hosts_view();
     View::Object view{{"name", plan.name},
                       {"namespace", plan.cpp_namespace},
+                      {"host_headers", structs.host_headers()},
+                      {"has_hosts", !hosts.empty()},
+                      {"hosts", std::move(hosts)},
                       {"context", hook_context(plan)},
                       {"has_globals", !globals.empty()},
                       {"globals", std::move(globals)},

@@ -2,6 +2,7 @@
 #include "emit/cpp_structs.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "emit/element.h"
@@ -176,7 +177,9 @@ std::string guide_text(const Type& type, const std::string& name) {
 
 CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_structs(plan)) {
     for (const UsedStruct& used : used_) {
-        if (used.whole || used.statics)
+        if (used.type.host)
+            names_[kind_name(used.type)] = used.type.host->type;
+        else if (used.whole || used.statics)
             names_[kind_name(used.type)] = names.claim(cpp_struct_name(used.type));
     }
     for (const UsedStruct& used : used_) {
@@ -233,7 +236,7 @@ View::List CppStructs::structs_view(const std::string& name_space,
                                     const std::vector<CppMember>& members_of) const {
     View::List list;
     for (const UsedStruct& used : used_) {
-        if (!used.whole) continue;
+        if (!used.whole || used.type.host) continue;
         const std::string name = names_.at(kind_name(used.type));
         const StructLayout layout = layout_of(used.type);
         const CppMemberNames& names = member_names_of(used.type);
@@ -260,10 +263,46 @@ View::List CppStructs::structs_view(const std::string& name_space,
     return list;
 }
 
+View::List CppStructs::hosts_view() const {
+    View::List list;
+    for (const UsedStruct& used : used_) {
+        if (!used.whole || !used.type.host) continue;
+        const HostStruct& host = *used.type.host;
+        std::vector<std::string> terms{"sizeof(" + host.type + ") == " + std::to_string(host.size),
+                                       "alignof(" + host.type + ") == " + std::to_string(host.alignment),
+                                       "std::is_trivially_copyable_v<" + host.type + ">"};
+        std::string name = host.type;
+        std::ranges::replace_if(
+            name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+        // A comma would end the macro's argument.
+        const bool has_comma = host.type.find(',') != std::string::npos;
+        const std::string type = has_comma ? "kf::detail::host::" + name : host.type;
+        for (const HostStruct::Place& field : host.fields)
+            terms.push_back("offsetof(" + type + ", " + field.member +
+                            ") == " + std::to_string(field.member_offset));
+        View::List alias;
+        if (has_comma) alias.emplace_back(name);
+        list.emplace_back(View::Object{{"type", host.type},
+                                       {"slang", used.type.name},
+                                       {"alias", std::move(alias)},
+                                       {"guard", "KF_ELEMENT_OF_" + name},
+                                       {"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
+    }
+    return list;
+}
+
+View::List CppStructs::host_headers() const {
+    std::set<std::string> headers;
+    for (const UsedStruct& used : used_) {
+        if (used.type.host) headers.insert(used.type.host->header);
+    }
+    return {headers.begin(), headers.end()};
+}
+
 View::List CppStructs::owners_view(const std::vector<CppMember>& members) const {
     View::List list;
     for (const UsedStruct& used : used_) {
-        if (used.whole || !used.statics) continue;
+        if (used.whole || used.type.host || !used.statics) continue;
         const CppMemberNames& names = member_names_of(used.type);
         list.emplace_back(
             View::Object{{"name", names_.at(kind_name(used.type))},
@@ -314,7 +353,8 @@ View::List CppStructs::definitions_view(const std::vector<CppMember>& members) c
     for (const UsedStruct& used : used_) {
         const CppMemberNames& own = member_names_of(used.type);
         for (const CppMember& member : members) {
-            if ((used.whole || used.statics) && is_member_of(member, used.type, manifest::Form::value))
+            const bool own_struct = (used.whole || used.statics) && !used.type.host;
+            if (own_struct && is_member_of(member, used.type, manifest::Form::value))
                 add(own, member, names_.at(kind_name(used.type)), {});
             if (!used.fields || !is_member_of(member, used.type, manifest::Form::fields)) continue;
             const auto [declared, names] = template_parameters(used.type);

@@ -57,6 +57,9 @@ public:
     /// For the header: structs, those that take one field by field, and what their member functions do.
     [[nodiscard]] View::List structs_view(const std::string& name_space,
                                           const std::vector<CppMember>& members) const;
+    /// Lists the user's own structs that stand for Slang structs, and the headers that they are in.
+    [[nodiscard]] View::List hosts_view() const;
+    [[nodiscard]] View::List host_headers() const;
     /// Lists the structs that have static functions only.
     [[nodiscard]] View::List owners_view(const std::vector<CppMember>& members) const;
     [[nodiscard]] View::List templates_view(const std::vector<CppMember>& members) const;

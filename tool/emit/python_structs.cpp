@@ -32,6 +32,9 @@ bool has_layout(const Type& type) {
     if (type.kind == TypeKind::array)
         return type.extent > 0 && type.element.size() == 1 && has_layout(type.element.front());
     if (type.kind != TypeKind::structure) return host_element(type).has_value();
+    // NumPy has no arrays with gaps between their elements as a field.
+    const auto has_gaps = [](const HostStruct::Place& field) { return !field.spacing.empty(); };
+    if (type.host && std::ranges::any_of(type.host->fields, has_gaps)) return false;
     return !type.fields.empty() && std::all_of(type.fields.begin(), type.fields.end(),
                                                [](const Field& field) { return has_layout(field.type); });
 }

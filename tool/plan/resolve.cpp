@@ -17,6 +17,7 @@
 #include "plan/dispatch.h"
 #include "plan/forward_diff.h"
 #include "plan/home_module.h"
+#include "plan/host_structs.h"
 #include "plan/instance.h"
 #include "plan/kind_target.h"
 #include "plan/kinds/generator.h"
@@ -107,8 +108,8 @@ public:
 
 class CallPlanner {
 public:
-    CallPlanner(const CallSpec& call, TypeLookup& types, Diagnostics& errors)
-        : call_(call), types_(types), errors_(errors) {}
+    CallPlanner(const CallSpec& call, TypeLookup& types, const HostStructs& hosts, Diagnostics& errors)
+        : call_(call), types_(types), hosts_(hosts), errors_(errors) {}
 
     std::vector<PlannedCall> plan(const std::vector<const Function*>& candidates) {
         std::vector<PlannedCall> calls;
@@ -211,7 +212,8 @@ private:
     Outcome<Fit> fit_with(const Function& function, const KindCombination& kinds, std::int64_t rank) {
         Outcome<Instance> instance = instantiate(function, call_, kinds.parameters, rank, types_);
         if (!instance) return instance.errors();
-        Outcome<PlannedCall> planned = plan_one(instance.value().function, kinds);
+        Outcome<PlannedCall> planned =
+            plan_one(with_host_structs(std::move(instance.value().function), hosts_), kinds);
         if (!planned) return planned.errors();
         Fit fit{&function, std::move(planned.value()), instance.value().is_general, {}};
         fit.planned.by_adapter = instance.value().by_interface || function.is_overload ||
@@ -666,6 +668,7 @@ private:
 
     const CallSpec& call_;
     TypeLookup& types_;
+    const HostStructs& hosts_;
     Diagnostics& errors_;
 };
 
@@ -727,7 +730,7 @@ struct CallPlan {
 };
 
 Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const Module& modules,
-                            TypeLookup& all_types) {
+                            TypeLookup& all_types, const HostStructs& hosts) {
     const Outcome<Home> home = find_home(given, modules, all_types);
     if (!home) return home.errors();
     const CallSpec& call = home.value().call;
@@ -755,7 +758,7 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
     const auto variants = plan_variants(call, link, modules, all_types);
     if (!variants) return variants.errors();
     const auto plan_all = [&](const CallSpec& spec) {
-        std::vector<PlannedCall> calls = CallPlanner(spec, lookup, errors).plan(candidates.value());
+        std::vector<PlannedCall> calls = CallPlanner(spec, lookup, hosts, errors).plan(candidates.value());
         for (PlannedCall& planned : calls) {
             planned.module = home.value().import_name;
             planned.link = link;
@@ -791,9 +794,9 @@ std::vector<std::string> parameter_names(const PlannedCall& call) {
 /// Adds the calls that leave default values out, where the spec has none with the arguments that are left,
 /// and these make a call by themselves.
 void add_shorter(Plan& plan, const std::vector<CallSpec>& calls, const LinkTime& link, const Module& module,
-                 TypeLookup& lookup) {
+                 TypeLookup& lookup, const HostStructs& hosts) {
     for (const CallSpec& call : calls) {
-        Outcome<CallPlan> planned = plan_call(call, link, module, lookup);
+        Outcome<CallPlan> planned = plan_call(call, link, module, lookup, hosts);
         if (!planned) continue;
         std::erase_if(planned.value().calls, [&](const PlannedCall& one) {
             return std::any_of(
@@ -811,7 +814,7 @@ void add_shorter(Plan& plan, const std::vector<CallSpec>& calls, const LinkTime&
 
 }  // namespace
 
-Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types) {
+Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types, const HostStructs& hosts) {
     NoTypes no_types;
     Plan plan;
     plan.name = spec.name;
@@ -834,7 +837,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
             errors.push_back(*failure);
             continue;
         }
-        Outcome<CallPlan> planned = plan_call(call, link.value(), module, lookup);
+        Outcome<CallPlan> planned = plan_call(call, link.value(), module, lookup, hosts);
         if (!planned) {
             errors.insert(errors.end(), planned.errors().begin(), planned.errors().end());
             continue;
@@ -843,7 +846,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
         std::move(planned.value().shorter.begin(), planned.value().shorter.end(),
                   std::back_inserter(shorter));
     }
-    if (errors.empty()) add_shorter(plan, shorter, link.value(), module, lookup);
+    if (errors.empty()) add_shorter(plan, shorter, link.value(), module, lookup, hosts);
     for (const PlannedFunction& function : plan.functions) {
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "diagnostic/suggest.h"
+#include "plan/host_structs.h"
 #include "plan/kinds/buffer.h"
 #include "plan/kinds/whole_tensor.h"
 #include "plan/memory_layout.h"
@@ -77,10 +78,11 @@ struct Place {
 /// The struct that is passed by value or in a tensor, and where in it the walk is.
 struct StructPlace {
     Form form = Form::value;
-    std::int64_t size = 0;                ///< bytes of one element of the host's
-    std::int64_t offset = 0;              ///< bytes
-    std::vector<std::int64_t> extents;    ///< of the arrays of structs around
-    std::vector<std::int64_t> distances;  ///< bytes between their elements
+    std::int64_t size = 0;                   ///< bytes of one element of the host's
+    std::int64_t offset = 0;                 ///< bytes
+    std::vector<std::int64_t> extents;       ///< of the arrays of structs around
+    std::vector<std::int64_t> distances;     ///< bytes between their elements
+    std::vector<std::int64_t> spacing = {};  ///< scalars between the elements of this field; empty: packed
 };
 
 class TreeFeeder {
@@ -348,6 +350,15 @@ private:
                  {"make what is large in it a Tensor parameter"});
             return {};
         }
+        if (const std::string member = unwritten_of_output(kind, type); !member.empty()) {
+            fail(kind, "host-struct",
+                 subject(place.name) + ": the call would make a tensor of '" + innermost_of(type).host->type +
+                     "', whose " + member + " no kernel writes, since Slang's '" + innermost_of(type).name +
+                     "' lacks it",
+                 {"make the parameter inout, so that the host gives the tensor; or give Slang's struct that "
+                  "field"});
+            return {};
+        }
         KindSpec each = kind;
         each.element.clear();
         each.rank -= taken;
@@ -356,6 +367,12 @@ private:
         ParameterTree parameter = walk_whole(each, type, place, around);
         parameter.offset = 0;
         return parameter;
+    }
+
+    [[nodiscard]] std::string unwritten_of_output(const KindSpec& kind, const Type& type) const {
+        const Role role = target_.parameter.role;
+        const bool made = kind.kind == Kind::tensor && (role == Role::out || role == Role::result);
+        return made && innermost_of(type).host ? unwritten_member(type) : std::string();
     }
 
     /// A parameter that is a tensor of structs itself: each of its leaves is one of a field's type.
@@ -386,6 +403,11 @@ private:
 
     /// A parameter that is a buffer of structs: its fields' leaves are one resource.
     ParameterTree buffer_of_structs(const KindSpec& kind, const Type& type, const Place& place) {
+        if (const std::string other = host_layout_text(type.element.front()); !other.empty()) {
+            fail(kind, "type-not-supported", subject(place.name) + ": in a '" + type.name + "' " + other,
+                 {host_layout_cure});
+            return {};
+        }
         KindTarget leaf_target = target_.parameter;
         leaf_target.argument = place.name;
         leaf_target.type = type;
@@ -519,6 +541,7 @@ private:
             const Field& field = inner.fields[i];
             StructPlace within = here;
             within.offset += layout.offsets[i];
+            if (inner.host) within.spacing = inner.host->fields[i].spacing;
             ParameterTree& made = parameter.fields.emplace_back(
                 walk_whole(kind, field.type, inside(there, inner, field), within));
             made.name = field.name;
@@ -562,10 +585,11 @@ private:
         host.offset = around.offset;
         host.address = type.kind == TypeKind::pointer;
         if (around.form == Form::tensor) host.pitch = around.size / scalar;
-        if (around.extents.empty()) return parameter;
+        if (around.extents.empty() && around.spacing.empty()) return parameter;
         for (const std::int64_t distance : around.distances) host.spacing.push_back(distance / scalar);
         const std::vector<std::int64_t>& extents = host.element.extents;
-        for (std::size_t i = around.extents.size(); i < extents.size(); ++i) {
+        host.spacing.insert(host.spacing.end(), around.spacing.begin(), around.spacing.end());
+        for (std::size_t i = host.spacing.size(); i < extents.size(); ++i) {
             host.spacing.push_back(
                 scalar_count({extents.begin() + static_cast<std::ptrdiff_t>(i) + 1, extents.end()}));
         }
@@ -636,6 +660,11 @@ StructLayout layout_of(const Type& type) {
         if (!element) return layout;
         layout.alignment = manifest::scalar_bytes(element->scalar);
         layout.size = layout.alignment * scalar_count(element->extents);
+        return layout;
+    }
+    if (type.host) {
+        layout = {type.host->size, type.host->alignment, {}};
+        for (const HostStruct::Place& field : type.host->fields) layout.offsets.push_back(field.offset);
         return layout;
     }
     for (const Field& field : type.fields) {

@@ -9,7 +9,7 @@
 
 namespace kf::gen {
 
-/// A struct in natural C layout.
+/// A struct in natural C layout, or in that of the user's own one.
 struct StructLayout {
     std::int64_t size = 0;  ///< bytes, a multiple of `alignment`
     std::int64_t alignment = 1;

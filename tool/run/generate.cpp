@@ -172,6 +172,7 @@ private:
         for (const auto& [path, text] : settings_.sources) generated.inputs.files.emplace_back(path, text);
         auto& read = generated.inputs.programs;
         read.insert(read.end(), cuda_files_.begin(), cuda_files_.end());
+        read.insert(read.end(), cpp_files_.begin(), cpp_files_.end());
         return generated;
     }
 
@@ -184,6 +185,7 @@ private:
         Plan& plan = planned.value().plan;
         if (forward_only_) drop_backward_passes(plan);
         settings_.sources = planned.value().sources;
+        cpp_files_ = planned.value().cpp_files;
         const std::vector<GlobalParameter>& globals = planned.value().globals;
         const ReachReport reach = check_reach(
             plan, {code_targets(spec_), kernel_environment(), store(), globals}, *compiler.value());
@@ -301,6 +303,7 @@ private:
     std::map<std::string, std::string> producers_;
     std::shared_ptr<const CudaCompiler> cuda_;
     std::vector<std::filesystem::path> cuda_files_;
+    std::vector<std::filesystem::path> cpp_files_;
     std::string device_header_;
 };
 

@@ -8,6 +8,7 @@
 #include "plan/link_time.h"
 #include "plan/resolve.h"
 #include "plan/types.h"
+#include "run/host_types.h"
 #include "slang/library.h"
 #include "spec/namespaces.h"
 #include "spec/parse.h"
@@ -53,6 +54,7 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
     spec.text = text.value();
     if (!options.namespace_name.empty()) spec.namespace_name = options.namespace_name;
     override_targets(spec, options.backends);
+    spec.cpp = options.cpp;
     Diagnostics unsupported = check_supported(spec);
     const Diagnostics reserved = check_namespace(spec);
     unsupported.insert(unsupported.end(), reserved.begin(), reserved.end());
@@ -147,10 +149,14 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     }
     module = with_sizes(std::move(module), spec, compiler);
     if (!module) return Outcome<Planned>(module.errors()).with_warnings(module.warnings());
-    Outcome<Plan> plan = resolve(spec, module.value(), &compiler);
+    Outcome<HostTypes> hosts = read_host_types(spec, compiler);
+    if (!hosts) return Outcome<Planned>(hosts.errors()).with_warnings(module.warnings());
+    for (GlobalParameter& global : module.value().globals)
+        global.type = with_host_structs(std::move(global.type), hosts.value().structs);
+    Outcome<Plan> plan = resolve(spec, module.value(), &compiler, hosts.value().structs);
     Outcome<Planned> planned =
         plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources),
-                                        std::move(module.value().globals)})
+                                        std::move(module.value().globals), std::move(hosts.value().files)})
              : Outcome<Planned>(plan.errors());
     return std::move(planned).with_warnings(module.warnings()).with_warnings(plan.warnings());
 }

@@ -33,8 +33,9 @@ std::vector<std::filesystem::path> slang_paths(const Spec& spec);
 
 struct Planned {
     Plan plan;
-    std::map<std::string, std::string> sources;  ///< Slang source files read, by absolute paths
-    std::vector<GlobalParameter> globals;        ///< of the spec's modules
+    std::map<std::string, std::string> sources;         ///< Slang source files read, by absolute paths
+    std::vector<GlobalParameter> globals;               ///< of the spec's modules
+    std::vector<std::filesystem::path> cpp_files = {};  ///< what was read for the spec's "structs", absolute
 };
 
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler);

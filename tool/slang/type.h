@@ -4,6 +4,7 @@
 #include <kf/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,26 @@ struct TextureForm {
 
 struct Field;
 
+/// The user's own C++ struct that stands for a Slang struct, and where it has the fields. Kernels find them
+/// there.
+struct HostStruct {
+    /// What stands for one of the Slang struct's fields.
+    struct Place {
+        std::string member;                 ///< as C++ names it: "origin", "camera.origin"
+        std::int64_t member_offset = 0;     ///< bytes
+        std::int64_t offset = 0;            ///< of its first scalar, or struct: bytes
+        std::vector<std::int64_t> spacing;  ///< scalars between its elements, as they lie; empty: packed
+    };
+
+    std::string type;                    ///< "app::Ray"
+    std::string header;                  ///< as an #include names it
+    std::int64_t size = 0;               ///< bytes
+    std::int64_t alignment = 1;          ///< bytes
+    std::vector<Place> fields;           ///< in the order of the Slang struct's
+    bool is_laid_out_as_slangs = false;  ///< natural C layout, without gaps in what it holds
+    std::string unwritten = {};          ///< a member that Slang lacks, "'id' (ray.h:7:9)"; empty: none
+};
+
 /// A Slang type. `name` is how Slang source spells it ("float3", "Ray", "float[4]").
 struct Type {
     TypeKind kind = TypeKind::other;
@@ -98,6 +119,8 @@ struct Type {
     /// The arguments behind the element of a tensor that is sampled: "TextureAddress.repeat, …".
     std::string addressing = {};
     TextureForm texture = {};  ///< of textures and samplers
+    /// What stands for a struct on the host; null: what kfgen generates. It follows from the name.
+    std::shared_ptr<const HostStruct> host = nullptr;
 
     bool operator==(const Type&) const;
 };

@@ -44,8 +44,7 @@ public:
         }
         spec.values = link_values(root);
         for (const JsonNode& node : items(root, "structs")) {
-            spec.structs.push_back(
-                {text(node, "slang"), text(node, "header"), text(node, "type"), node.location});
+            spec.structs.push_back(host_struct(node));
         }
         for (const JsonMember& member : members(root, "globals")) {
             spec.globals.push_back({member.key, text(member.value, "format"), member.location});
@@ -64,6 +63,20 @@ public:
     }
 
 private:
+    StructSpec host_struct(const JsonNode& node) {
+        StructSpec result{text(node, "slang"),         text(node, "header"), text(node, "type"), {}, {},
+                          node.find("slang")->location};
+        result.header_location = node.find("header")->location;
+        result.type_location = node.find("type")->location;
+        for (const JsonMember& member : members(node, "fields"))
+            result.fields.push_back({member.key, member.value.text, member.location});
+        if (const JsonNode* commands = node.find("compile_commands")) {
+            result.compile_commands = commands->text;
+            result.compile_commands_location = commands->location;
+        }
+        return result;
+    }
+
     CallSpec call(const JsonNode& node) {
         CallSpec result;
         const JsonNode& function = *node.find("function");

@@ -9,7 +9,6 @@ namespace {
 class Checker {
 public:
     Diagnostics run(const Spec& spec) {
-        each(spec.structs, "host structs");
         each(spec.graphs, "graphs");
         each(spec.pipelines, "pipelines");
         for (const CallSpec& call : spec.calls) {

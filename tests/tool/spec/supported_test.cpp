@@ -39,8 +39,7 @@ TEST(Supported, RefusesOtherKindsAtTheirPlace) {
 }
 
 TEST(Supported, RefusesOtherFeatures) {
-    for (const char* top : {R"("structs": [{"slang": "R", "header": "h", "type": "R"}])",
-                            R"("graphs": [{"name": "g"}])", R"("pipelines": [{"name": "g"}])"}) {
+    for (const char* top : {R"("graphs": [{"name": "g"}])", R"("pipelines": [{"name": "g"}])"}) {
         const Diagnostics errors = check(std::string(", ") + top, "");
         ASSERT_EQ(errors.size(), 1U) << top;
         EXPECT_EQ(errors[0].id, "spec-not-supported") << top;

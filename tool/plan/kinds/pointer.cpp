@@ -2,6 +2,7 @@
 #include "plan/kinds/pointer.h"
 
 #include "plan/accumulate.h"
+#include "plan/host_structs.h"
 #include "plan/kinds/constant.h"
 #include "plan/memory_layout.h"
 #include "plan/structs.h"
@@ -56,6 +57,13 @@ Outcome<manifest::Argument> feed_pointer(const KindSpec& kind, const KindTarget&
                           target_name(target) + ": '" + kind_name(target.type) +
                               "' leads to bools, which are 4 bytes on Vulkan, and 1 on CUDA and the host",
                           {"store them as uint8_t or uint"});
+    }
+    if (!target.type.element.empty()) {
+        if (const std::string other = host_layout_text(target.type.element.front()); !other.empty()) {
+            return feed_error(kind, "type-not-supported",
+                              target_name(target) + ": behind a '" + kind_name(target.type) + "' " + other,
+                              {host_layout_cure});
+        }
     }
     manifest::Argument argument;
     argument.name = target.argument;
