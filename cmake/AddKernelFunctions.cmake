@@ -22,6 +22,10 @@
 # KF_ARTIFACT is the path of NAME.kfa and KF_OUTPUT_DIRECTORY its folder ($<CONFIG> is part of both with
 # Multi-Config generators). Everything that kfgen read takes part in dependencies, through its depfile.
 #
+# Where the spec has "structs", kfgen compiles their C++ headers as <target> is compiled: with the folders and
+# definitions that it has itself and from what is linked to it, before this call or behind it. The spec's own folder
+# is one of them.
+#
 # kfgen is KFGEN_EXECUTABLE (set it when cross compiling: a program of the build machine), else the
 # target kf::kfgen.
 cmake_policy(PUSH)
@@ -74,6 +78,12 @@ function(add_kernel_functions target)
     foreach(definition IN LISTS arg_DEFINITIONS)
         list(APPEND command -D ${definition})
     endforeach()
+    _kf_has_structs(${spec} has_structs)
+    set(cxx_options)
+    if(has_structs)
+        set(cxx_options ${directory}/${name}.cxx_options)
+        list(APPEND command @${cxx_options})
+    endif()
     if(arg_NO_EMBED)
         list(APPEND command --no-embed)
     endif()
@@ -94,7 +104,7 @@ function(add_kernel_functions target)
         OUTPUT ${directory}/${name}.stamp
         BYPRODUCTS ${generated}
         COMMAND ${command} ${arg_OPTIONS}
-        DEPENDS ${spec} ${kfgen_dependency} ${arg_DEPENDS}
+        DEPENDS ${spec} ${cxx_options} ${kfgen_dependency} ${arg_DEPENDS}
         DEPFILE ${directory}/${name}.d
         COMMENT "Generating kernel functions: ${name}"
         COMMAND_EXPAND_LISTS VERBATIM)
@@ -109,6 +119,11 @@ function(add_kernel_functions target)
         POSITION_INDEPENDENT_CODE ON
         KF_ARTIFACT ${directory}/${name}.kfa
         KF_OUTPUT_DIRECTORY ${directory})
+    if(has_structs)
+        cmake_path(GET spec PARENT_PATH folder)
+        target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
+        _kf_write_cxx_options(${target} ${cxx_options})
+    endif()
     if(arg_NO_EMBED)
         add_custom_command(TARGET ${target} POST_BUILD
             COMMAND ${CMAKE_COMMAND} -E copy_if_different ${directory}/${name}.kfa $<TARGET_FILE_DIR:${target}>
@@ -153,6 +168,48 @@ function(_kf_headers spec stem result)
         endif()
     endif()
     set(${result} ${headers} PARENT_SCOPE)
+endfunction()
+
+# Whether kfgen reads C++ headers for the spec.
+function(_kf_has_structs spec result)
+    set(length 0)
+    if(EXISTS ${spec})
+        file(READ ${spec} json)
+        string(JSON length ERROR_VARIABLE none LENGTH "${json}" structs)
+    endif()
+    if(length GREATER 0)
+        set(${result} ON PARENT_SCOPE)
+    else()
+        set(${result} OFF PARENT_SCOPE)
+    endif()
+endfunction()
+
+# Writes a response file for kfgen: how the target compiles C++.
+function(_kf_write_cxx_options target file)
+    set(text "")
+    if(CMAKE_CROSSCOMPILING)
+        set(triple "${CMAKE_CXX_COMPILER_TARGET}")
+        if(NOT triple)
+            set(triple "${CMAKE_CXX_LIBRARY_ARCHITECTURE}")
+        endif()
+        if(triple)
+            string(APPEND text "--cxx-option=--target=${triple}\n")
+        endif()
+        if(CMAKE_SYSROOT)
+            string(APPEND text "'--cxx-option=--sysroot=${CMAKE_SYSROOT}'\n")
+        endif()
+    endif()
+    set(standard "$<TARGET_PROPERTY:${target},CXX_STANDARD>")
+    string(APPEND text "$<$<VERSION_GREATER:${standard},20>:--cxx-option=-std=c++${standard}\n>")
+    foreach(kind INCLUDE_DIRECTORIES=-I COMPILE_DEFINITIONS=-D)
+        string(REPLACE "=" ";" kind ${kind})
+        list(GET kind 0 property)
+        list(GET kind 1 option)
+        set(values "$<TARGET_PROPERTY:${target},${property}>")
+        set(joined "$<JOIN:${values},'\n'--cxx-option=${option}>")
+        string(APPEND text "$<$<BOOL:${values}>:'--cxx-option=${option}${joined}'\n>")
+    endforeach()
+    file(GENERATE OUTPUT ${file} CONTENT "${text}")
 endfunction()
 
 # The command to run kfgen by, and what to depend on for it.

@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -14,7 +15,8 @@ def write_if_changed(path: Path, text: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
+    parser.convert_arg_line_to_args = shlex.split  # type: ignore[method-assign, assignment]
     parser.add_argument("command", choices=["generate"])
     parser.add_argument("spec", type=Path)
     parser.add_argument("-o", dest="output", type=Path, required=True)
@@ -24,6 +26,7 @@ def main() -> None:
     parser.add_argument("--namespace", default="")
     parser.add_argument("-I", dest="include", action="append", default=[])
     parser.add_argument("-D", dest="define", action="append", default=[])
+    parser.add_argument("--cxx-option", action="append", default=[])
     parser.add_argument("--no-embed", action="store_true")
     parser.add_argument("--python", action="store_true")
     parser.add_argument("--torch-tests", action="store_true")

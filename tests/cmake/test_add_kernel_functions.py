@@ -1,6 +1,7 @@
 """add_kernel_functions() with a stand-in for kfgen: what it runs, when, and what it refuses."""
 
 import json
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -166,6 +167,47 @@ def test_device_header_is_an_output_too(ninja: Project, tmp_path: Path) -> None:
     install = ["cmake", "--install", str(ninja.build_dir), "--prefix", str(tmp_path / "prefix")]
     subprocess.run(install, check=True, capture_output=True)
     assert (tmp_path / "prefix" / "include" / "numbers.cuh").exists()
+
+
+def test_headers_of_structs_are_compiled_as_the_target_is(project: Project) -> None:
+    spec = project.source / "numbers.kf.json"
+    structs = [{"slang": "Ray", "header": "ray.h", "type": "Ray"}]
+    spec.write_text(json.dumps(json.loads(spec.read_text()) | {"structs": structs}))
+    lists = project.source / "CMakeLists.txt"
+    linked = """
+add_library(scene INTERFACE)
+target_include_directories(scene INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/scene headers")
+target_compile_definitions(scene INTERFACE WIDE=1 "TEXT=\\"a b\\"")
+target_link_libraries(numbers PUBLIC scene)
+set_target_properties(numbers PROPERTIES CXX_STANDARD 23)
+"""
+    lists.write_text(lists.read_text() + linked)
+    project.set_up()
+    options = project.output / "numbers.cxx_options"
+    assert f"@{options}" in project.command_line()
+    words = shlex.split(options.read_text())
+    assert words[0] == "--cxx-option=-std=c++23"
+    for folder in (project.source, project.source / "scene headers"):
+        assert f"--cxx-option=-I{folder}" in words
+    assert words[-2:] == ["--cxx-option=-DWIDE=1", '--cxx-option=-DTEXT="a b"']
+    lists.write_text(lists.read_text().replace("WIDE=1", "WIDE=2"))
+    project.build()
+    assert project.runs() == 2
+    project.build()
+    assert project.runs() == 2
+
+
+def test_cross_compiling_names_the_target(ninja: Project) -> None:
+    spec = ninja.source / "numbers.kf.json"
+    structs = [{"slang": "Ray", "header": "ray.h", "type": "Ray"}]
+    spec.write_text(json.dumps(json.loads(spec.read_text()) | {"structs": structs}))
+    lists = ninja.source / "CMakeLists.txt"
+    cross = "set(CMAKE_CROSSCOMPILING ON)\nset(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)\nadd_kernel"
+    lists.write_text(lists.read_text().replace("add_kernel", cross))
+    done = ninja.configure()
+    assert done.returncode == 0, done.stderr
+    words = shlex.split((ninja.output / "numbers.cxx_options").read_text())
+    assert words[0] == "--cxx-option=--target=aarch64-linux-gnu"
 
 
 @pytest.mark.parametrize(
