@@ -1,6 +1,6 @@
 # add_kernel_functions(): Slang functions become a library that C++ code links and calls.
 #
-# add_kernel_functions(<target>
+# add_kernel_functions(<target> [STATIC | SHARED]
 #     SPEC <calls.kf.json>              # the call spec; required
 #     [BACKENDS vulkan|cuda ...]        # instead of the spec's "targets"
 #     [NAMESPACE <cpp::namespace>]      # of the generated header, instead of the spec's
@@ -8,6 +8,8 @@
 #     [DEFINITIONS <A> <B=1> ...]       # for Slang's preprocessor
 #     [PYTHON <package>]                # also <output directory>/<package>/{NAME.py,NAME.pyi,NAME.kfa,py.typed}
 #     [TORCH_TESTS]                     # with PYTHON: also NAME_torch_test.py, tests of the functions in PyTorch
+#     [SHARED_RUNTIME]                  # link kf::runtime_shared, not kf::runtime
+#     [EMBED object|incbin|text]        # how NAME.kfa gets into the library
 #     [NO_EMBED]                        # NAME.kfa beside the library instead of inside it: the shared library
 #                                       # or program that it is linked into looks in its own folder
 #     [OUTPUT_DIRECTORY <dir>]          # default: <target>.generated in KF_GENERATED_DIRECTORY, or where that
@@ -15,8 +17,9 @@
 #     [OPTIONS <option> ...]            # passed on to kfgen
 #     [DEPENDS <file or target> ...])   # what must be up to date first, besides what kfgen reads itself
 #
-# <target> is a static library that links kf::runtime publicly; NAME is the spec's "name", and NAME.h
-# is in its HEADERS file set, so `#include "NAME.h"` works for whoever links it and
+# <target> is a library, static unless SHARED or BUILD_SHARED_LIBS says otherwise, that links the runtime publicly:
+# kf::runtime, or where it is shared itself or SHARED_RUNTIME is given kf::runtime_shared. A program that gets both
+# would have two runtimes, and isn't configured. NAME is the spec's "name", and NAME.h is in the HEADERS file set, so `#include "NAME.h"` works for whoever links it and
 # install(TARGETS <target> FILE_SET HEADERS) installs it. So is NAME.cuh where the spec's "outputs" have
 # "cuda_header" (which needs the spec to exist when the project is configured). The target's property
 # KF_ARTIFACT is the path of NAME.kfa and KF_OUTPUT_DIRECTORY its folder ($<CONFIG> is part of both with
@@ -25,6 +28,9 @@
 # Where the spec has "structs", kfgen compiles their C++ headers as <target> is compiled: with the folders and
 # definitions that it has itself and from what is linked to it, before this call or behind it. The spec's own folder
 # is one of them.
+# NAME.kfa gets into the library as an object file that kfgen writes (EMBED object, the default where the target is
+# an x86-64 or AArch64 machine with ELF files), else by the assembler (incbin, GCC and Clang), else as numbers in
+# NAME.cpp (text), which costs compilers time and memory.
 #
 # kfgen is KFGEN_EXECUTABLE (set it when cross compiling: a program of the build machine), else the
 # target kf::kfgen.
@@ -33,8 +39,8 @@ cmake_policy(VERSION 3.25)
 
 function(add_kernel_functions target)
     set(lists BACKENDS INCLUDE_DIRECTORIES DEFINITIONS OPTIONS DEPENDS)
-    set(singles SPEC NAMESPACE PYTHON OUTPUT_DIRECTORY)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "NO_EMBED;TORCH_TESTS" "${singles}" "${lists}")
+    set(singles SPEC NAMESPACE PYTHON OUTPUT_DIRECTORY EMBED)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;SHARED_RUNTIME;NO_EMBED;TORCH_TESTS" "${singles}" "${lists}")
     set(where "add_kernel_functions(${target})")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "${where}: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
@@ -48,6 +54,14 @@ function(add_kernel_functions target)
     if(arg_TORCH_TESTS AND NOT arg_PYTHON)
         message(FATAL_ERROR "${where}: TORCH_TESTS needs PYTHON <package>: the tests import its module")
     endif()
+    if(arg_STATIC AND arg_SHARED)
+        message(FATAL_ERROR "${where}: a library is STATIC or SHARED")
+    endif()
+    if(arg_NO_EMBED AND arg_EMBED)
+        message(FATAL_ERROR "${where}: EMBED ${arg_EMBED} contradicts NO_EMBED")
+    endif()
+    _kf_embedding("${where}" "${arg_EMBED}" "${arg_NO_EMBED}" embedding)
+    _kf_runtime("${where}" "${arg_STATIC}" "${arg_SHARED}" "${arg_SHARED_RUNTIME}" type runtime)
     foreach(backend IN LISTS arg_BACKENDS)
         if(NOT backend MATCHES "^(vulkan|cuda)$")
             message(FATAL_ERROR "${where}: unknown backend '${backend}'; known: vulkan, cuda")
@@ -84,8 +98,15 @@ function(add_kernel_functions target)
         set(cxx_options ${directory}/${name}.cxx_options)
         list(APPEND command @${cxx_options})
     endif()
+    set(object)
     if(arg_NO_EMBED)
         list(APPEND command --no-embed)
+    else()
+        list(APPEND command --embed ${embedding})
+        if(embedding MATCHES "^elf-")
+            set(object ${directory}/${name}.kfa.o)
+            list(APPEND generated ${object})
+        endif()
     endif()
     if(arg_PYTHON)
         list(APPEND command --python)
@@ -109,12 +130,24 @@ function(add_kernel_functions target)
         COMMENT "Generating kernel functions: ${name}"
         COMMAND_EXPAND_LISTS VERBATIM)
 
-    add_library(${target} STATIC)
+    add_library(${target} ${type})
     target_sources(${target}
-        PRIVATE ${directory}/${name}.cpp ${directory}/${name}.stamp
+        PRIVATE ${directory}/${name}.cpp ${directory}/${name}.stamp ${object}
         PUBLIC FILE_SET HEADERS BASE_DIRS ${directory} FILES ${headers})
-    target_link_libraries(${target} PUBLIC kf::runtime)
+    if(object)
+        set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    elseif(embedding STREQUAL "incbin")
+        # The assembler finds the file by the folders for headers, which link-time optimisers aren't told.
+        target_compile_options(${target} PRIVATE -fno-lto)
+    endif()
+    # GCC gives memory back late on machines that have much of it: so it takes a quarter less.
+    target_compile_options(${target} PRIVATE
+        $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=40;--param=ggc-min-heapsize=65536>)
+    target_link_libraries(${target} PUBLIC ${runtime})
     target_compile_features(${target} PUBLIC cxx_std_20)
+    if(type STREQUAL "SHARED")  # what NAME.cpp defines is for others to call
+        set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+    endif()
     set_target_properties(${target} PROPERTIES
         POSITION_INDEPENDENT_CODE ON
         KF_ARTIFACT ${directory}/${name}.kfa
@@ -210,6 +243,55 @@ function(_kf_write_cxx_options target file)
         string(APPEND text "$<$<BOOL:${values}>:'--cxx-option=${option}${joined}'\n>")
     endforeach()
     file(GENERATE OUTPUT ${file} CONTENT "${text}")
+endfunction()
+
+# How the artifact gets into the library, as `kfgen --embed` names it.
+function(_kf_embedding where stated none result)
+    set(machine "")
+    if(CMAKE_SIZEOF_VOID_P EQUAL 8 AND CMAKE_CXX_BYTE_ORDER STREQUAL "LITTLE_ENDIAN" AND UNIX AND NOT APPLE)
+        if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+            set(machine x86_64)
+        elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+            set(machine aarch64)
+        endif()
+    endif()
+    if(none)
+        set(embedding "")
+    elseif(stated MATCHES "^(incbin|text)$")
+        set(embedding ${stated})
+    elseif(stated STREQUAL "object" AND NOT machine)
+        message(FATAL_ERROR "${where}: EMBED object: kfgen writes no object files for ${CMAKE_SYSTEM_NAME} on "
+            "'${CMAKE_SYSTEM_PROCESSOR}'; known: ELF files for x86_64 and aarch64")
+    elseif(stated AND NOT stated STREQUAL "object")
+        message(FATAL_ERROR "${where}: unknown EMBED '${stated}'; known: object, incbin, text")
+    elseif(machine)
+        set(embedding elf-${machine})
+    elseif(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT WIN32)
+        set(embedding incbin)
+    else()
+        set(embedding text)
+    endif()
+    set(${result} "${embedding}" PARENT_SCOPE)
+endfunction()
+
+# The library's type, and the runtime that it links.
+function(_kf_runtime where static shared shared_runtime type runtime)
+    if(shared OR (BUILD_SHARED_LIBS AND NOT static))
+        set(${type} SHARED PARENT_SCOPE)
+        set(library kf::runtime_shared)
+    else()
+        set(${type} STATIC PARENT_SCOPE)
+        if(shared_runtime)
+            set(library kf::runtime_shared)
+        else()
+            set(library kf::runtime)
+        endif()
+    endif()
+    if(library STREQUAL "kf::runtime_shared" AND NOT TARGET kf::runtime_shared)
+        message(FATAL_ERROR "${where}: there is no kf::runtime_shared: build KernelFunctions with KF_SHARED_RUNTIME=ON, "
+            "or make the library STATIC")
+    endif()
+    set(${runtime} ${library} PARENT_SCOPE)
 endfunction()
 
 # The command to run kfgen by, and what to depend on for it.

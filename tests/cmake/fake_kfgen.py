@@ -4,6 +4,7 @@
 import argparse
 import json
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -27,6 +28,7 @@ def main() -> None:
     parser.add_argument("-I", dest="include", action="append", default=[])
     parser.add_argument("-D", dest="define", action="append", default=[])
     parser.add_argument("--cxx-option", action="append", default=[])
+    parser.add_argument("--embed", default="")
     parser.add_argument("--no-embed", action="store_true")
     parser.add_argument("--python", action="store_true")
     parser.add_argument("--torch-tests", action="store_true")
@@ -40,10 +42,15 @@ def main() -> None:
     output = arguments.output
     output.mkdir(parents=True, exist_ok=True)
     write_if_changed(output / f"{name}.h", f"#pragma once\nnamespace {namespace} {{ int value(); }}\n")
-    write_if_changed(
-        output / f"{name}.cpp",
-        f'#include "{name}.h"\nint {namespace}::value() {{ return {value}; }}\n',
-    )
+    source = f'#include "{name}.h"\n'
+    if arguments.embed.startswith("elf-"):
+        source += f'extern "C" const int numbers_kfa;\nint {namespace}::value() {{ return numbers_kfa; }}\n'
+        assembly = f".section .rodata\n.globl numbers_kfa\nnumbers_kfa: .long {value}\n"
+        assembly += '.section .note.GNU-stack,"",%progbits\n'
+        subprocess.run(["as", "-o", output / f"{name}.kfa.o", "-"], input=assembly, text=True, check=True)
+    else:
+        source += f"int {namespace}::value() {{ return {value}; }}\n"
+    write_if_changed(output / f"{name}.cpp", source)
     write_if_changed(output / f"{name}.kfa", json.dumps(sys.argv[2:]))
     suffixes = ["h", "cpp", "kfa"]
     if "cuda_header" in spec.get("outputs", []):

@@ -145,6 +145,33 @@ def test_arguments_reach_kfgen(ninja: Project) -> None:
     assert (ninja.build_dir / "numbers.kfa").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "how"), [([], "elf-"), (["EMBED", "incbin"], "incbin"), (["EMBED", "text"], "text")]
+)
+def test_ways_to_embed(ninja: Project, arguments: list[str], how: str) -> None:
+    ninja.set_up(*arguments)
+    line = ninja.command_line()
+    assert line[line.index("--embed") + 1].startswith(how)
+    assert ninja.app() == "41"
+
+
+def test_no_object_file_for_other_machines(ninja: Project) -> None:
+    lists = ninja.source / "CMakeLists.txt"
+    text = lists.read_text()
+    lists.write_text(text.replace("add_kernel", "set(CMAKE_SYSTEM_PROCESSOR riscv64)\nadd_kernel"))
+    ninja.set_up()
+    line = ninja.command_line()
+    assert line[line.index("--embed") + 1] == "incbin"
+    done = ninja.configure("EMBED", "object")
+    assert "no object files for Linux on 'riscv64'" in " ".join(done.stderr.split())
+
+
+def test_specs_may_have_comments(ninja: Project) -> None:
+    spec = ninja.source / "numbers.kf.json"
+    spec.write_text("// A module.\n" + spec.read_text())
+    assert ninja.configure().returncode == 0
+
+
 def test_header_installs(ninja: Project, tmp_path: Path) -> None:
     ninja.set_up()
     subprocess.run(
@@ -219,6 +246,11 @@ def test_cross_compiling_names_the_target(ninja: Project) -> None:
         (["SPEC", "nameless.kf.json"], 'can\'t read "name"'),
         (["SPEC", "misnamed.kf.json"], "must be an identifier, not 'a-b'"),
         (["NAMESPACE"], "no value after: NAMESPACE"),
+        (["EMBED", "hex"], "unknown EMBED 'hex'; known: object, incbin, text"),
+        (["EMBED", "text", "NO_EMBED"], "EMBED text contradicts NO_EMBED"),
+        (["STATIC", "SHARED"], "a library is STATIC or SHARED"),
+        (["SHARED"], "there is no kf::runtime_shared"),
+        (["SHARED_RUNTIME"], "there is no kf::runtime_shared"),
         (["TORCH_TESTS"], "TORCH_TESTS needs PYTHON <package>"),
     ],
 )

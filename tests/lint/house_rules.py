@@ -95,7 +95,7 @@ TESTS_ALSO: dict[str, tuple[str, ...]] = {
     # Some run what Slang has compiled, without the runtime's core.
     "tests/tool/slang": ("tool/support", "runtime/vulkan"),
     "tests/tool/kernels": ("tool/spec", "tool/support"),
-    "tests/tool/artifact": ("tool/plan",),
+    "tests/tool/artifact": ("tool/plan", "tests/tool/emit"),
 }
 
 # Where includes are looked for, beside the file's own folder.

@@ -3,9 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "cli/response_file.h"
 #include "core/join.h"
@@ -33,7 +36,7 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
 
   --python                 also NAME.py, NAME.pyi and py.typed
   --torch-tests            those and NAME_torch_test.py, for pytest
-  --no-embed               load NAME.kfa at run time, not from inside NAME.cpp
+  --embed HOW, --no-embed  NAME.kfa by incbin, text, elf-x86_64, elf-aarch64; or beside it
   --backend vulkan|cuda    compile for this, not for the spec's targets (repeatable)
   --namespace NS           the C++ namespace, instead of the spec's
   -I DIR                   look for Slang imports here too (--include-directory)
@@ -124,6 +127,24 @@ void check_namespace(const std::string& name) {
 }
 
 /// CLI11's parser, filled with kfgen's commands and what they set.
+constexpr std::array<std::pair<std::string_view, Embedding>, 5> embeddings{{
+    {"none", Embedding::none},
+    {"incbin", Embedding::incbin},
+    {"text", Embedding::text},
+    {"elf-x86_64", Embedding::elf_x86_64},
+    {"elf-aarch64", Embedding::elf_aarch64},
+}};
+
+Embedding embedding_named(std::string_view name) {
+    const auto named = [&](const auto& entry) { return entry.first == name; };
+    return std::find_if(embeddings.begin(), embeddings.end(), named)->second;
+}
+
+std::string embedding_name(Embedding embedding) {
+    const auto same = [&](const auto& entry) { return entry.second == embedding; };
+    return std::string(std::find_if(embeddings.begin(), embeddings.end(), same)->first);
+}
+
 class Parser {
 public:
     explicit Parser(const std::string& version) : app_("", "kfgen") {
@@ -148,7 +169,9 @@ public:
 
         app_.add_flag("--python", options_.python);
         app_.add_flag("--torch-tests", options_.torch_tests);
-        app_.add_flag("--no-embed", options_.no_embed);
+        auto* embed = app_.add_option("--embed", embedding_);
+        embed->check(CLI::IsMember(std::vector<std::string>{"incbin", "text", "elf-x86_64", "elf-aarch64"}));
+        app_.add_flag("--no-embed", no_embed_)->excludes(embed);
         app_.add_option("--backend", backends_)
             ->allow_extra_args(false)
             ->check(CLI::IsMember(std::vector<std::string>{"vulkan", "cuda"}));
@@ -245,6 +268,7 @@ private:
         result.stamp = stamp_;
         result.cache = cache_;
         result.cpp.compile_commands = compile_commands_;
+        result.embedding = no_embed_ ? Embedding::none : embedding_named(embedding_);
         for (const std::string& backend : backends_) {
             const Backend value = backend == "cuda" ? Backend::cuda : Backend::vulkan;
             if (std::find(result.backends.begin(), result.backends.end(), value) == result.backends.end()) {
@@ -304,6 +328,8 @@ private:
     std::string stamp_;
     std::string cache_;
     std::string compile_commands_;
+    std::string embedding_ = "incbin";
+    bool no_embed_ = false;
     std::string error_format_ = "text";
     std::string format_ = "text";
     std::string range_;
@@ -336,7 +362,7 @@ std::vector<std::string> output_options(const Options& options) {
     };
     std::vector<std::string> parts{absolute(options.spec),         absolute(options.output_directory),
                                    absolute(options.depfile),      absolute(options.stamp),
-                                   options.namespace_name,         options.no_embed ? "no-embed" : "",
+                                   options.namespace_name,         embedding_name(options.embedding),
                                    options.python ? "python" : "", options.torch_tests ? "torch-tests" : ""};
     for (const Backend backend : options.backends) {
         parts.emplace_back(backend == Backend::cuda ? "backend=cuda" : "backend=vulkan");

@@ -33,6 +33,15 @@ struct GradientOptions {
     bool operator==(const GradientOptions&) const = default;
 };
 
+/// How a program gets at NAME.kfa.
+enum class Embedding : std::uint8_t {
+    none,        ///< as a file at run time
+    incbin,      ///< NAME.cpp has the assembler read it
+    text,        ///< it is in NAME.cpp, as numbers
+    elf_x86_64,  ///< it is in an object file for such machines, NAME.kfa.o
+    elf_aarch64
+};
+
 /// Paths are as written: relative ones start at the working directory.
 struct Options {
     Command command = Command::none;
@@ -50,7 +59,7 @@ struct Options {
     std::vector<std::filesystem::path> include_directories;    ///< after the spec's search_paths
     std::vector<std::pair<std::string, std::string>> defines;  ///< override the spec's; no value means "1"
     CppSettings cpp;                                           ///< for the headers of "structs"
-    bool no_embed = false;
+    Embedding embedding = Embedding::incbin;
     bool python = false;
     bool torch_tests = false;  ///< with `python`
     bool dry_run = false;

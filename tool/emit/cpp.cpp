@@ -605,7 +605,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
 // ---- the source
 
 /// The artifact as little-endian words: few tokens, so that compilers are quick.
-View embedded_view(std::span<const std::byte> bytes) {
+View words_view(std::span<const std::byte> bytes) {
     constexpr std::size_t words_per_line = 5;
     const std::size_t words = std::max<std::size_t>(1, (bytes.size() + 7) / 8);
     View::List lines;
@@ -625,6 +625,19 @@ View embedded_view(std::span<const std::byte> bytes) {
     return View::Object{{"words", std::to_string(words)},
                         {"size", std::to_string(bytes.size())},
                         {"lines", std::move(lines)}};
+}
+
+View embedded_view(const Plan& plan, const CppOptions& options) {
+    View text = false;
+    View outside = false;
+    if (options.place == ArtifactPlace::text) {
+        text = words_view(options.artifact);
+    } else {
+        outside = View::Object{{"symbol", artifact_symbol(plan.name, options.sha256)},
+                               {"size", std::to_string(options.artifact.size())},
+                               {"assembler", options.place == ArtifactPlace::assembler}};
+    }
+    return View::Object{{"text", std::move(text)}, {"outside", std::move(outside)}};
 }
 
 /// Names a variable of the module's own methods that hides none of its functions, of which compilers would
@@ -649,15 +662,18 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List digest;
     if (!options.sha256.empty()) digest.emplace_back(View::Object{{"digest", options.sha256}});
     View::List headers;
-    if (options.artifact) headers = {"array", "bit", "cstddef", "cstdint", "span"};
+    const bool embedded = options.place != ArtifactPlace::file;
+    if (options.place == ArtifactPlace::text) {
+        headers = {"array", "bit", "cstddef", "cstdint", "span"};
+    } else if (embedded) {
+        headers = {"cstddef", "span"};
+    }
     headers.emplace_back("utility");
     const std::string artifact = variable_name("artifact", functions);
     const std::string device = variable_name("device", functions);
     const std::string given = "(" + device + ", " + artifact + (digest.empty() ? ")" : ", artifact_sha256)");
     // What lies in this library.
     const std::string here = digest.empty() ? "\"\"" : "artifact_sha256";
-    View embedded = false;
-    if (options.artifact) embedded = embedded_view(*options.artifact);
     return View::Object{
         {"name", plan.name},
         {"namespace", plan.cpp_namespace},
@@ -670,9 +686,9 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         {"hooked", std::move(hooked)},
         {"copy", variable_name("copy", functions)},
         {"standard_headers", std::move(headers)},
-        {"anonymous", options.artifact || !digest.empty()},
+        {"anonymous", embedded || !digest.empty()},
         {"here", here},
-        {"embedded", std::move(embedded)},
+        {"embedded", embedded ? embedded_view(plan, options) : View(false)},
         {"sha256", std::move(digest)},
         {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
         {"has_options", !configured.empty()},
@@ -683,6 +699,10 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
 }
 
 }  // namespace
+
+std::string artifact_symbol(const std::string& module, const std::string& sha256) {
+    return "kf_artifact_" + module + '_' + sha256.substr(0, 32);
+}
 
 Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     Diagnostics errors;
@@ -697,7 +717,7 @@ Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     if (!errors.empty()) return errors;
 
     auto header = render("cpp_header.mustache", templates::cpp_header_mustache,
-                         header_view(plan, functions, structs, options.artifact.has_value()));
+                         header_view(plan, functions, structs, options.place != ArtifactPlace::file));
     auto source =
         render("cpp_source.mustache", templates::cpp_source_mustache, source_view(plan, functions, options));
     if (!header) return header.errors();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -11,9 +11,17 @@
 
 namespace kf::gen {
 
+/// Where the library has NAME.kfa.
+enum class ArtifactPlace : std::uint8_t {
+    file,       ///< NAME.kfa itself, looked for at run time
+    text,       ///< in NAME.cpp, as numbers
+    assembler,  ///< NAME.cpp has the assembler read NAME.kfa
+    object      ///< another object file, as artifact_symbol()
+};
+
 struct CppOptions {
-    /// NAME.kfa's bytes, to be embedded in NAME.cpp; unset: the library looks for the file at run time.
-    std::optional<std::span<const std::byte>> artifact;
+    ArtifactPlace place = ArtifactPlace::file;
+    std::span<const std::byte> artifact;  ///< NAME.kfa's bytes; needed where `place` is text
     /// Hex SHA-256 of NAME.kfa. Not empty: a file with another one is refused when loaded.
     std::string sha256;
 };
@@ -22,6 +30,9 @@ struct CppFiles {
     std::string header;
     std::string source;
 };
+
+/// The linker's name for an artifact: the module's, and enough of its SHA-256 that no two artifacts share it.
+std::string artifact_symbol(const std::string& module, const std::string& sha256);
 
 /// How a planned call looks in C++:
 /// - Arguments stand in parameter order: values as T, tensors as const kf::Tensor<T, N>&, out tensors as

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "artifact/assemble.h"
+#include "artifact/elf_object.h"
 #include "cache/hash.h"
 #include "cache/kernel_store.h"
 #include "core/artifact.h"
@@ -34,6 +36,32 @@ std::string run_key(std::vector<std::string> options, const std::vector<std::fil
     return hash_parts({options.begin(), options.end()});
 }
 
+namespace {
+
+std::optional<ElfMachine> elf_machine(Embedding embedding) {
+    switch (embedding) {
+        case Embedding::elf_x86_64: return ElfMachine::x86_64;
+        case Embedding::elf_aarch64: return ElfMachine::aarch64;
+        case Embedding::none:
+        case Embedding::incbin:
+        case Embedding::text: break;
+    }
+    return std::nullopt;
+}
+
+ArtifactPlace artifact_place(Embedding embedding) {
+    switch (embedding) {
+        case Embedding::none: return ArtifactPlace::file;
+        case Embedding::incbin: return ArtifactPlace::assembler;
+        case Embedding::text: return ArtifactPlace::text;
+        case Embedding::elf_x86_64:
+        case Embedding::elf_aarch64: return ArtifactPlace::object;
+    }
+    return ArtifactPlace::file;
+}
+
+}  // namespace
+
 OutputPaths output_paths(const Spec& spec, const Options& options) {
     const auto in = [&](const std::string& name) { return options.output_directory / name; };
     return {in(spec.name + ".h"),
@@ -47,7 +75,8 @@ OutputPaths output_paths(const Spec& spec, const Options& options) {
             options.stamp,
             in("." + spec.name + ".kfgen-journal"),
             spec.device_header ? in(spec.name + ".cuh") : std::filesystem::path(),
-            in(spec.name + "_torch_test.py")};
+            in(spec.name + "_torch_test.py"),
+            elf_machine(options.embedding) ? in(spec.name + ".kfa.o") : std::filesystem::path()};
 }
 
 std::vector<std::filesystem::path> OutputPaths::outputs(const Options& options) const {
@@ -55,6 +84,7 @@ std::vector<std::filesystem::path> OutputPaths::outputs(const Options& options) 
     if (options.python) paths.insert(paths.end(), {python, stub, py_typed});
     if (options.torch_tests) paths.push_back(torch_test);
     if (!device_header.empty()) paths.push_back(device_header);
+    if (!object.empty()) paths.push_back(object);
     return paths;
 }
 
@@ -85,7 +115,8 @@ Outcome<std::vector<OutputFile>> emit_files(const Plan& plan, const manifest::Ma
                                             const OutputPaths& paths, const Options& options) {
     const std::vector<std::byte> bytes = artifact::write(manifest);
     CppOptions cpp_options;
-    if (!options.no_embed) cpp_options.artifact = bytes;
+    cpp_options.place = artifact_place(options.embedding);
+    cpp_options.artifact = bytes;
     cpp_options.sha256 = hex(sha256(bytes));
     Outcome<CppFiles> cpp = emit_cpp(plan, cpp_options);
     if (!cpp) return cpp.errors();
@@ -93,6 +124,10 @@ Outcome<std::vector<OutputFile>> emit_files(const Plan& plan, const manifest::Ma
         {paths.header, std::move(cpp.value().header), false},
         {paths.source, std::move(cpp.value().source), false},
         {paths.artifact, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), false}};
+    if (const auto machine = elf_machine(options.embedding)) {
+        const std::string symbol = artifact_symbol(plan.name, cpp_options.sha256);
+        files.push_back({paths.object, elf_object(*machine, symbol, bytes), false});
+    }
     if (options.python) {
         Outcome<PythonFiles> python = emit_python(plan);
         if (!python) return python.errors();

@@ -21,6 +21,7 @@ struct OutputPaths {
     std::filesystem::path header, source, artifact, python, stub, py_typed, depfile, state, stamp, journal;
     std::filesystem::path device_header;  ///< empty where the spec asks for none
     std::filesystem::path torch_test;
+    std::filesystem::path object;  ///< empty where the artifact goes into no object file
 
     /// What users asked for.
     [[nodiscard]] std::vector<std::filesystem::path> outputs(const Options& options) const;

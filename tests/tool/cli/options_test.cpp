@@ -59,7 +59,8 @@ TEST(CommandLine, ReadsEveryOption) {
     expected.namespace_name = "app::kernels";
     expected.include_directories = {"a", "b", "c d"};
     expected.defines = {{"A", "1"}, {"B", "x=y"}, {"C", ""}};
-    expected.no_embed = expected.python = expected.torch_tests = expected.dry_run = expected.werror = true;
+    expected.embedding = Embedding::none;
+    expected.python = expected.torch_tests = expected.dry_run = expected.werror = true;
     expected.jobs = 3;
     expected.verbosity = Verbosity::verbose;
     expected.error_format = ErrorFormat::json;
@@ -141,13 +142,35 @@ TEST(CommandLine, HelpFitsAScreenAndNamesEveryOption) {
     for (std::string line; std::getline(lines, line);) {
         EXPECT_LE(line.size(), 90U) << line;
     }
-    for (const char* option : {"generate",  "check SPEC",     "list SPEC",   "inspect FILE.kfa",
-                               "check",     "list",           "-o",          "-n, --dry-run",
-                               "--depfile", "--stamp",        "--python",    "--no-embed",
-                               "--backend", "--namespace",    "-I",          "--include-directory",
-                               "-D",        "--define",       "--cache-dir", "-j, --jobs",
-                               "-v",        "--verbose",      "-q",          "--quiet",
-                               "--werror",  "--error-format", "@FILE",       "--torch-tests"}) {
+    for (const char* option : {"generate",
+                               "check SPEC",
+                               "list SPEC",
+                               "inspect FILE.kfa",
+                               "check",
+                               "list",
+                               "-o",
+                               "-n, --dry-run",
+                               "--depfile",
+                               "--stamp",
+                               "--python",
+                               "--no-embed",
+                               "--embed",
+                               "--backend",
+                               "--namespace",
+                               "-I",
+                               "--include-directory",
+                               "-D",
+                               "--define",
+                               "--cache-dir",
+                               "-j, --jobs",
+                               "-v",
+                               "--verbose",
+                               "-q",
+                               "--quiet",
+                               "--werror",
+                               "--error-format",
+                               "@FILE",
+                               "--torch-tests"}) {
         EXPECT_THAT(help, HasSubstr(option));
     }
 }
@@ -251,6 +274,8 @@ TEST(OutputOptions, TellApartWhatShapesTheOutputs) {
     for (const auto& more : std::vector<std::vector<std::string>>{{"--python"},
                                                                   {"--torch-tests"},
                                                                   {"--no-embed"},
+                                                                  {"--embed", "text"},
+                                                                  {"--embed", "elf-x86_64"},
                                                                   {"--backend", "cuda"},
                                                                   {"--namespace", "x"},
                                                                   {"-I", "x"},

@@ -263,15 +263,14 @@ void use(const kf::Device& device, kf::Encoder& encoder) {
 }
 )";
 
-void expect_compiles(const std::string& compiler, bool embed) {
+void expect_compiles(const std::string& compiler, ArtifactPlace place) {
     testing::ScratchFolder folder;
     std::vector<std::byte> artifact(1003);
     for (std::size_t i = 0; i < artifact.size(); ++i) artifact[i] = static_cast<std::byte>(i * 7);
     CppOptions options;
-    if (embed)
-        options.artifact = artifact;
-    else
-        options.sha256 = std::string(64, 'a');
+    options.place = place;
+    options.artifact = artifact;
+    options.sha256 = std::string(64, 'a');
     for (const Plan& plan : {testing::polynomial(), testing::everything()}) {
         const CppFiles files = emitted(plan, options);
         folder.write(plan.name + ".h", files.header);
@@ -285,10 +284,12 @@ void expect_compiles(const std::string& compiler, bool embed) {
         "");
 }
 
-TEST(CppCompiled, TakenByGcc) { expect_compiles("g++", true); }
-TEST(CppCompiled, TakenByGccBesideTheArtifact) { expect_compiles("g++", false); }
-TEST(CppCompiled, TakenByClang) { expect_compiles("clang++", true); }
-TEST(CppCompiled, TakenByClangBesideTheArtifact) { expect_compiles("clang++", false); }
+TEST(CppCompiled, TakenByGcc) { expect_compiles("g++", ArtifactPlace::text); }
+TEST(CppCompiled, TakenByGccBesideTheArtifact) { expect_compiles("g++", ArtifactPlace::file); }
+TEST(CppCompiled, TakenByGccWithAnAssembler) { expect_compiles("g++", ArtifactPlace::assembler); }
+TEST(CppCompiled, TakenByClang) { expect_compiles("clang++", ArtifactPlace::text); }
+TEST(CppCompiled, TakenByClangBesideTheArtifact) { expect_compiles("clang++", ArtifactPlace::file); }
+TEST(CppCompiled, TakenByClangWithAnAssembler) { expect_compiles("clang++", ArtifactPlace::assembler); }
 
 TEST(CppCompiled, GradientsThatNobodyCouldReadAreRefused) {
     testing::ScratchFolder folder;
@@ -317,35 +318,45 @@ TEST(CppCompiled, GradientsThatNobodyCouldReadAreRefused) {
     }
 }
 
-TEST(CppCompiled, EmbedsTheArtifactByteForByte) {
+/// That a program has the artifact's bytes, where NAME.cpp has them or the assembler takes them in.
+void expect_embedded(const std::string& compiler, ArtifactPlace place, std::size_t size) {
     testing::ScratchFolder folder;
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{200'003}}) {
-        std::vector<std::byte> artifact(size);
-        std::uint32_t sum = 0;
-        for (std::size_t i = 0; i < size; ++i) {
-            artifact[i] = static_cast<std::byte>((i * 2654435761U) >> 13U);
-            sum = sum * 31 + std::to_integer<std::uint32_t>(artifact[i]);
-        }
-        CppOptions options;
-        options.artifact = artifact;
-        const std::string source = emitted(testing::polynomial(), options).source;
-        const auto from = source.rfind("namespace {");
-        ASSERT_NE(from, std::string::npos);
-        folder.write(
-            "bytes.cpp",
-            "#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include <span>\n"
-            "namespace polynomial { namespace { std::span<const std::byte> artifact_bytes(); } }\n"
-            "namespace polynomial {\n" +
-                source.substr(from) +
-                "int main() {\n    std::uint32_t sum = 0;\n"
-                "    for (std::byte b : polynomial::artifact_bytes()) sum = sum * 31 + std::uint32_t(b);\n"
-                "    return sum == " +
-                std::to_string(sum) + "U && polynomial::artifact_bytes().size() == " + std::to_string(size) +
-                " ? 0 : 1;\n}\n");
-        EXPECT_EQ(folder.complaints(
-                      "g++ -std=c++20 -Wall -Wextra -Wpedantic -Werror bytes.cpp -o bytes && ./bytes"),
-                  "")
-            << size;
+    std::string bytes(size, '\0');
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        bytes[i] = static_cast<char>((i * 2654435761U) >> 13U);
+        sum = sum * 31 + static_cast<unsigned char>(bytes[i]);
+    }
+    CppOptions options;
+    options.place = place;
+    options.artifact = std::as_bytes(std::span(bytes));
+    options.sha256 = std::string(64, 'a');
+    const std::string source = emitted(testing::polynomial(), options).source;
+    const bool text = place == ArtifactPlace::text;
+    const auto from = source.rfind(text ? "namespace {" : "// Has the assembler");
+    ASSERT_NE(from, std::string::npos);
+    folder.write("there/polynomial.kfa", bytes);
+    folder.write(
+        "bytes.cpp",
+        "#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include <span>\n"
+        "namespace polynomial { namespace { std::span<const std::byte> artifact_bytes(); } }\n"
+        "namespace polynomial {\n" +
+            source.substr(from) +
+            "int main() {\n    std::uint32_t sum = 0;\n"
+            "    for (std::byte b : polynomial::artifact_bytes()) sum = sum * 31 + std::uint32_t(b);\n"
+            "    return sum == " +
+            std::to_string(sum) + "U && polynomial::artifact_bytes().size() == " + std::to_string(size) +
+            " ? 0 : 1;\n}\n");
+    EXPECT_EQ(folder.complaints(compiler + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -Ithere bytes.cpp "
+                                           "-o bytes && ./bytes"),
+              "")
+        << compiler << ' ' << size;
+}
+
+TEST(CppCompiled, EmbedsTheArtifactByteForByte) {
+    for (const std::size_t size : {1U, 8U, 200'003U}) expect_embedded("g++", ArtifactPlace::text, size);
+    for (const char* compiler : {"g++", "g++ -fPIE -pie -O2", "clang++"}) {
+        expect_embedded(compiler, ArtifactPlace::assembler, 200'003);
     }
 }
 

@@ -22,6 +22,7 @@ ScratchFolder::~ScratchFolder() {
 }
 
 void ScratchFolder::write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << text;
 }
 

@@ -14,6 +14,7 @@ public:
     ScratchFolder(const ScratchFolder&) = delete;
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 
+    /// Makes folders of the name, too.
     void write(const std::string& name, const std::string& text) const;
     /// Runs a shell command in the folder. Empty when it succeeds and says nothing wrong; else what it
     /// printed.
