@@ -1,18 +1,44 @@
-# Installation: the package KernelFunctions with the components runtime, tool and python.
+# Installation. Components: runtime (the shared library), development (headers, archive, CMake package, docs), tool
+# (kfgen with Slang) and python. The package KernelFunctions has what of it is installed.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/KernelFunctions)
+set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/kernelfunctions)
 
 if(TARGET kf_runtime)
     install(TARGETS kf_runtime EXPORT KernelFunctionsRuntime
-        COMPONENT runtime
-        FILE_SET HEADERS COMPONENT runtime)
-    install(EXPORT KernelFunctionsRuntime NAMESPACE kf:: DESTINATION ${package_dir} COMPONENT runtime
+        ARCHIVE COMPONENT development
+        FILE_SET HEADERS COMPONENT development)
+    install(EXPORT KernelFunctionsRuntime NAMESPACE kf:: DESTINATION ${package_dir} COMPONENT development
         FILE KernelFunctionsRuntimeTargets.cmake)
+endif()
+if(TARGET kf_runtime_shared)
+    install(TARGETS kf_runtime_shared EXPORT KernelFunctionsSharedRuntime
+        LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
+    install(EXPORT KernelFunctionsSharedRuntime NAMESPACE kf:: DESTINATION ${package_dir} COMPONENT development
+        FILE KernelFunctionsSharedRuntimeTargets.cmake)
+    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kernelfunctions-runtime COMPONENT runtime)
 endif()
 if(TARGET kfgen)
     install(TARGETS kfgen kfgen-check EXPORT KernelFunctionsTool COMPONENT tool)
     install(EXPORT KernelFunctionsTool NAMESPACE kf:: DESTINATION ${package_dir} COMPONENT tool
         FILE KernelFunctionsToolTargets.cmake)
+    # It finds Slang by the way from its own folder, wherever both are put.
+    set(slang_dir ${CMAKE_INSTALL_LIBDIR}/kernelfunctions)
+    cmake_path(RELATIVE_PATH slang_dir BASE_DIRECTORY ${CMAKE_INSTALL_BINDIR} OUTPUT_VARIABLE slang_way)
+    set_target_properties(kfgen PROPERTIES INSTALL_RPATH "$ORIGIN/${slang_way}")
+    # Slang's library, and what it opens beside it: its optimiser, and modules.
+    install(CODE "
+        set(library \"$<TARGET_FILE:$<IF:$<TARGET_EXISTS:slang::slang>,slang::slang,kf::slang>>\")
+        cmake_path(GET library PARENT_PATH folder)
+        file(GLOB opened \"\${folder}/libslang-gls*.so*\")
+        file(GLOB modules \"\${folder}/slang-standard-module-*\")
+        file(INSTALL \${library} \${opened} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${slang_dir}\"
+            TYPE SHARED_LIBRARY FOLLOW_SYMLINK_CHAIN)
+        file(INSTALL \${modules} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${slang_dir}\" PATTERN __pycache__ EXCLUDE)
+        " COMPONENT tool)
+    install(FILES tool/spec/kernelfunctions.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelfunctions
+        COMPONENT tool)
+    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kfgen COMPONENT tool)
 endif()
 # The package of the Python that it was built for. Of a virtual environment as prefix this is on sys.path.
 if(TARGET kf_python)
@@ -30,11 +56,13 @@ else()
 endif()
 
 configure_package_config_file(cmake/KernelFunctionsConfig.cmake.in KernelFunctionsConfig.cmake
-    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO PATH_VARS KF_PYTHON_INSTALL_DIR)
+    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO PATH_VARS CMAKE_INSTALL_LIBDIR KF_PYTHON_INSTALL_DIR)
 write_basic_package_version_file(KernelFunctionsConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
     ${CMAKE_CURRENT_BINARY_DIR}/KernelFunctionsConfig.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/KernelFunctionsConfigVersion.cmake
     cmake/AddKernelFunctions.cmake
-    DESTINATION ${package_dir} COMPONENT runtime)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/KernelFunctions COMPONENT runtime)
+    DESTINATION ${package_dir} COMPONENT development)
+install(FILES LICENSE README.md DESTINATION ${doc_dir} COMPONENT development)
+install(DIRECTORY docs DESTINATION ${doc_dir} COMPONENT development
+    FILES_MATCHING PATTERN "*.md" PATTERN decisions EXCLUDE PATTERN results EXCLUDE)
