@@ -138,6 +138,7 @@ class Scale:
             output,
             "-j",
             str(self.jobs),
+            *(() if "--cache-dir" in options else ("--no-cache",)),
             *options,
         ]
 
@@ -192,6 +193,23 @@ class Scale:
         compiled = sum(1 for file in cache.rglob("*") if file.is_file()) - before
         return {"calls": calls, "one_changed": one, "kernels_compiled": compiled}
 
+    def edited(self, calls: int) -> dict[str, Any]:
+        """A comment, and one function, changed in the module, and nothing, where a cache has all kernels."""
+        folder = self.scratch / f"edited_{calls}"
+        spec = write_spec(folder, calls, 1, self.backend)
+        module = folder / "m0.slang"
+        command = self.generate(spec, "--cache-dir", str(folder / "cache"))
+        found: dict[str, Any] = {"calls": calls, "all": measured(command)}
+        text = module.read_text()
+        module.write_text("// A comment that moves all lines.\n" + text)
+        found["comment"] = measured(command)
+        module.write_text(text.replace("[Differentiable]", "// Another.\n[Differentiable]"))
+        found["comments"] = measured(command)
+        module.write_text(text.replace("* b;", "* (b + 1);", 1))
+        found["one_function"] = measured(command)
+        found["nothing"] = medians(command, 5)
+        return found
+
 
 def main() -> None:
     parser = argparse.ArgumentParser()
@@ -210,6 +228,7 @@ def main() -> None:
         if options.many:
             result["a_module_each"] = [scale.size(calls, calls) for calls in sizes]
         result["one_call_changed"] = scale.changed(min(100, max(sizes)))
+        result["edited"] = scale.edited(60)
     for key in ("one_module", "a_module_each"):
         runs = result.get(key, [])
         for run in runs[1:]:
