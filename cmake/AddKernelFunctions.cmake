@@ -14,6 +14,8 @@
 #                                       # or program that it is linked into looks in its own folder
 #     [OUTPUT_DIRECTORY <dir>]          # default: <target>.generated in KF_GENERATED_DIRECTORY, or where that
 #                                       # isn't set in the current binary dir
+#     [CACHE_DIR <dir>|OFF]             # where compiled kernels are kept; default: KFGEN_CACHE_DIR of the build's
+#                                       # environment, or else the user's cache folder
 #     [OPTIONS <option> ...]            # passed on to kfgen
 #     [DEPENDS <file or target> ...])   # what must be up to date first, besides what kfgen reads itself
 #
@@ -39,7 +41,7 @@ cmake_policy(VERSION 3.25)
 
 function(add_kernel_functions target)
     set(lists BACKENDS INCLUDE_DIRECTORIES DEFINITIONS OPTIONS DEPENDS)
-    set(singles SPEC NAMESPACE PYTHON OUTPUT_DIRECTORY EMBED)
+    set(singles SPEC NAMESPACE PYTHON OUTPUT_DIRECTORY EMBED CACHE_DIR)
     cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;SHARED_RUNTIME;NO_EMBED;TORCH_TESTS" "${singles}" "${lists}")
     set(where "add_kernel_functions(${target})")
     if(arg_UNPARSED_ARGUMENTS)
@@ -74,7 +76,7 @@ function(add_kernel_functions target)
     _kf_output_directory(${target} "${arg_OUTPUT_DIRECTORY}" directory)
 
     set(command ${kfgen} generate ${spec} -o ${directory}
-        --depfile ${directory}/${name}.d --stamp ${directory}/${name}.stamp)
+        --no-progress --depfile ${directory}/${name}.d --stamp ${directory}/${name}.stamp)
     _kf_headers(${spec} ${directory}/${name} headers)
     set(generated ${headers} ${directory}/${name}.cpp ${directory}/${name}.kfa)
     foreach(backend IN LISTS arg_BACKENDS)
@@ -92,6 +94,12 @@ function(add_kernel_functions target)
     foreach(definition IN LISTS arg_DEFINITIONS)
         list(APPEND command -D ${definition})
     endforeach()
+    if(arg_CACHE_DIR STREQUAL "OFF")
+        list(APPEND command --no-cache)
+    elseif(arg_CACHE_DIR)
+        cmake_path(ABSOLUTE_PATH arg_CACHE_DIR BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} NORMALIZE)
+        list(APPEND command --cache-dir ${arg_CACHE_DIR})
+    endif()
     _kf_has_structs(${spec} has_structs)
     set(cxx_options)
     if(has_structs)

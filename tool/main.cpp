@@ -86,6 +86,9 @@ int generate(const Options& options, DiskFileSystem& disk) {
     if (const int code = report(findings(written, options)); code != exit_done) return code;
     if (!options.dry_run) settle(disk, paths.state);
     say(written.value(), options);
+    if (options.verbosity == Verbosity::verbose) {
+        for (const std::string& kernel : generated.value().kernels) std::cout << kernel << '\n';
+    }
     return exit_done;
 }
 

@@ -53,10 +53,11 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "tool/emit": (
         *("runtime/include", "runtime/core", "tool/diagnostic", "tool/spec", "tool/slang", "tool/plan"),
     ),
-    "tool/kernels": ("runtime/core", "tool/slang", "tool/plan", "tool/emit"),
+    "tool/kernels": ("runtime/core", "tool/process", "tool/slang", "tool/plan", "tool/emit"),
     "tool/output": ("runtime/core", "tool/diagnostic"),
     "tool/cuda": (
-        *("runtime/core", "tool/diagnostic", "tool/spec", "tool/slang", "tool/kernels", "tool/output"),
+        *("runtime/core", "tool/diagnostic", "tool/process", "tool/spec", "tool/slang", "tool/kernels"),
+        *("tool/output",),
     ),
     "tool/artifact": ("runtime/core", "tool/kernels"),
     "tool/cache": ("runtime/core", "tool/kernels", "tool/output"),
@@ -64,7 +65,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "tool/run": (
         *("runtime/include", "runtime/core", "tool/diagnostic", "tool/support", "tool/spec", "tool/libclang"),
         *("tool/slang", "tool/plan", "tool/emit", "tool/kernels", "tool/output", "tool/cuda"),
-        *("tool/artifact", "tool/cache", "tool/cli"),
+        *("tool/artifact", "tool/cache", "tool/cli", "tool/process"),
     ),
     # kfgen-check is a program of its own: the runtime, and nothing of the compiler. kfgen knows its messages.
     "tool/check": ("runtime/include", "runtime/core", "tool/process"),

@@ -27,6 +27,7 @@ std::optional<std::string> ContentCache::find(std::string_view key) const {
     if (text.substr(0, hash_length + 1) != seal(key, content)) {
         return std::nullopt;
     }
+    mark_used(path);
     return std::string(content);
 }
 
@@ -42,6 +43,7 @@ bool ContentCache::keep(std::string_view key, std::string_view content) {
         file_system_.remove(temporary);
         return false;
     }
+    kept_ += entry.size();
     return true;
 }
 

@@ -1,17 +1,19 @@
 // Bytes kept between runs under the hash of all that they were made from.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "cache/bound.h"
 #include "output/file_system.h"
 
 namespace kf::gen {
 
-/// A folder of files; several processes and threads may use it at once. It may be deleted at any time,
-/// and nothing removes entries from it but that.
+/// A folder of files; several processes and threads may use it at once. It may be deleted at any time.
 class ContentCache {
 public:
     /// `file_system` must outlive the cache.
@@ -24,11 +26,15 @@ public:
     /// False when the entry can't be written: a cache that doesn't work makes a run slower, not wrong.
     bool keep(std::string_view key, std::string_view content);
 
+    /// Removes what wasn't used for longest, if the folder has become larger than so many bytes.
+    void bound(std::uint64_t limit) { bound_folder(folder_, limit, kept_.exchange(0)); }
+
 private:
     [[nodiscard]] std::filesystem::path path_of(std::string_view key) const;
 
     FileSystem& file_system_;
     std::filesystem::path folder_;
+    std::atomic<std::uint64_t> kept_{0};  ///< bytes, since bound()
 };
 
 }  // namespace kf::gen

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -43,7 +44,13 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
   -D NAME[=TEXT]           define a macro for Slang (--define)
   --cxx-option OPTION      compile the C++ headers of "structs" with it (repeatable)
   --compile-commands FILE  compile them as the compile_commands.json FILE says
-  --cache-dir DIR          keep compiled kernels here (environment: KFGEN_CACHE_DIR)
+  --cache-dir DIR          keep compiled kernels here (environment: KFGEN_CACHE_DIR;
+                           default: kernelfunctions in XDG_CACHE_HOME or ~/.cache)
+  --cache-size SIZE        the cache's largest size, 500M or 2G (default: 1G; 0: none)
+  --no-cache               compile every kernel, keep none
+  --timeout SECONDS        give up a kernel that takes Slang longer (default: 120)
+  --max-memory SIZE        give up a kernel that takes Slang more memory, 4G
+  --no-progress            no lines that say how far a long run is
   -j, --jobs N             compile with N threads (default: one per processor)
   -v, -q                   say more (--verbose), say nothing but errors (--quiet)
   --werror                 take warnings for errors: exit with 1 and write nothing
@@ -126,6 +133,19 @@ void check_namespace(const std::string& name) {
     }
 }
 
+/// The user's own; empty where no home is known.
+std::filesystem::path default_cache() {
+    const auto folder = [](const char* variable) {
+        const char* text = std::getenv(variable);
+        const std::filesystem::path path = text != nullptr ? text : "";
+        return path.is_absolute() ? path : std::filesystem::path();  // as the XDG specification says
+    };
+    if (const std::filesystem::path cache = folder("XDG_CACHE_HOME"); !cache.empty())
+        return cache / "kernelfunctions";
+    const std::filesystem::path home = folder("HOME");
+    return home.empty() ? home : home / ".cache" / "kernelfunctions";
+}
+
 /// CLI11's parser, filled with kfgen's commands and what they set.
 constexpr std::array<std::pair<std::string_view, Embedding>, 5> embeddings{{
     {"none", Embedding::none},
@@ -181,6 +201,13 @@ public:
         app_.add_option("--cxx-option", options_.cpp.options)->allow_extra_args(false);
         app_.add_option("--compile-commands", compile_commands_);
         app_.add_option("--cache-dir", cache_)->envname("KFGEN_CACHE_DIR");
+        app_.add_option("--cache-size", options_.cache_size)
+            ->envname("KFGEN_CACHE_SIZE")
+            ->transform(CLI::AsSizeValue(false));
+        app_.add_flag("--no-cache", no_cache_);
+        app_.add_option("--timeout", options_.timeout)->check(CLI::Range(0.001, 1e6));
+        app_.add_option("--max-memory", options_.max_memory)->transform(CLI::AsSizeValue(false));
+        app_.add_flag("--no-progress", options_.no_progress);
         app_.add_option("-j,--jobs", options_.jobs)->check(CLI::Range(1U, 1024U));
         app_.add_flag("--werror", options_.werror);
         auto* verbose = app_.add_flag("-v,--verbose");
@@ -266,7 +293,7 @@ private:
         result.output_directory = output_directory_;
         result.depfile = depfile_;
         result.stamp = stamp_;
-        result.cache = cache_;
+        if (!no_cache_) result.cache = cache_.empty() ? default_cache() : std::filesystem::path(cache_);
         result.cpp.compile_commands = compile_commands_;
         result.embedding = no_embed_ ? Embedding::none : embedding_named(embedding_);
         for (const std::string& backend : backends_) {
@@ -330,6 +357,7 @@ private:
     std::string compile_commands_;
     std::string embedding_ = "incbin";
     bool no_embed_ = false;
+    bool no_cache_ = false;
     std::string error_format_ = "text";
     std::string format_ = "text";
     std::string range_;

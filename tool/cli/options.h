@@ -54,6 +54,7 @@ struct Options {
     std::filesystem::path depfile;                             ///< empty: NAME.d in the output directory
     std::filesystem::path stamp;                               ///< empty: none
     std::filesystem::path cache;                               ///< folder for compiled kernels; empty: none
+    std::uint64_t cache_size = std::uint64_t{1} << 30;         ///< bytes that it may take; 0: any number
     std::vector<Backend> backends;                             ///< empty: the spec's targets
     std::string namespace_name;                                ///< empty: the spec's
     std::vector<std::filesystem::path> include_directories;    ///< after the spec's search_paths
@@ -63,8 +64,11 @@ struct Options {
     bool python = false;
     bool torch_tests = false;  ///< with `python`
     bool dry_run = false;
-    bool werror = false;  ///< warnings end a run as errors do
-    unsigned jobs = 0;    ///< 0: one per processor
+    bool werror = false;           ///< warnings end a run as errors do
+    unsigned jobs = 0;             ///< 0: one per processor
+    double timeout = 120;          ///< seconds that Slang may take for one kernel
+    std::uint64_t max_memory = 0;  ///< bytes that Slang may take for one kernel; 0: any number
+    bool no_progress = false;      ///< no lines where none can be written over
     Verbosity verbosity = Verbosity::normal;
     ErrorFormat error_format = ErrorFormat::text;
     GradientOptions gradients;

@@ -185,8 +185,11 @@ private:
     void run() {
         std::atomic<std::size_t> next{0};
         std::atomic<std::size_t> done{0};
-        const auto work = [&] {
-            for (;;) {
+        const auto work = [&](process::JobServer* slots) {
+            while (next.load() < tasks_.size()) {
+                const process::JobServer::Slot slot =
+                    slots != nullptr ? slots->wait() : process::JobServer::Slot();
+                if (slots != nullptr && !slot) continue;
                 const std::size_t index = next.fetch_add(1);
                 if (index >= tasks_.size()) return;
                 compile_one(tasks_[index]);
@@ -196,8 +199,8 @@ private:
         };
         std::vector<std::jthread> threads;
         const std::size_t workers = std::min<std::size_t>(job_.workers, tasks_.size());
-        for (std::size_t i = 1; i < workers; ++i) threads.emplace_back(work);
-        work();
+        for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([&] { work(job_.slots); });
+        work(nullptr);
     }
 
     void compile_one(Task& task) {

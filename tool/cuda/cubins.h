@@ -10,6 +10,7 @@
 #include "cuda/nvrtc.h"
 #include "cuda/unit.h"
 #include "kernels/compile.h"
+#include "process/job_server.h"
 #include "spec/spec.h"
 
 namespace kf::gen {
@@ -24,6 +25,7 @@ struct CudaJob {
     /// Told of each unit that is done, for each architecture: how many are, of how many, and what it is. From
     /// any thread.
     std::function<void(std::size_t, std::size_t, const std::string&)> tell = {};
+    process::JobServer* slots = nullptr;  ///< that further workers need; not owned; may be null
 };
 
 /// What a spec that states no architectures is compiled for, as far as the compiler knows them.

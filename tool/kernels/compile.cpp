@@ -5,8 +5,6 @@
 #include <atomic>
 #include <thread>
 
-#include "core/sha256.h"
-
 namespace kf::gen {
 
 namespace {
@@ -16,6 +14,7 @@ struct Task {
     std::size_t unit = 0;
     CodeTarget target = CodeTarget::spirv;
     const KernelSource* source = nullptr;
+    const std::string* name = nullptr;  ///< the kernel's
     std::string key;
     std::optional<CompiledKernel> result;
     Diagnostics errors;
@@ -26,10 +25,8 @@ std::vector<Task> tasks_of(const KernelSet& kernels, const CompileJob& job) {
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < kernels.units.size(); ++i) {
         for (const auto& [target, emitted] : kernels.units[i].sources) {
-            const std::string text = job.environment_hash +
-                                     (target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
-                                     emitted.source.code_text();
-            tasks.push_back({i, target, &emitted.source, hex_digest(text), {}, {}, {}});
+            std::string key = job.store != nullptr ? job.keys->key(target, emitted.source) : std::string();
+            tasks.push_back({i, target, &emitted.source, &kernels.units[i].name, std::move(key), {}, {}, {}});
         }
     }
     return tasks;
@@ -41,21 +38,28 @@ struct Counts {
     std::atomic<std::size_t> done{0};
 };
 
-void work(Compiler& compiler, std::vector<Task*>& missing, Counts& counts, const CompileJob& job) {
-    for (;;) {
+void work_on(Task& task, Compiler& compiler, std::size_t all, Counts& counts, const CompileJob& job) {
+    Outcome<CompiledKernel> compiled = compiler.compile(*task.source, task.target);
+    task.warnings = compiled.warnings();
+    if (job.tell) job.tell(counts.done.fetch_add(1) + 1, all, *task.name);
+    if (!compiled) {
+        task.errors = compiled.errors();
+        return;
+    }
+    // What is kept has no warnings to give, so the next run must find these again.
+    if (job.store != nullptr && task.warnings.empty()) job.store->keep(task.key, compiled.value());
+    task.result = std::move(compiled.value());
+}
+
+/// `slots`: of which it takes one for each kernel; null: it works at all times.
+void work(Compiler& compiler, std::vector<Task*>& missing, Counts& counts, const CompileJob& job,
+          process::JobServer* slots) {
+    while (counts.next.load() < missing.size()) {
+        const process::JobServer::Slot slot = slots != nullptr ? slots->wait() : process::JobServer::Slot();
+        if (slots != nullptr && !slot) continue;
         const std::size_t index = counts.next.fetch_add(1);
         if (index >= missing.size()) return;
-        Task& task = *missing[index];
-        Outcome<CompiledKernel> compiled = compiler.compile(*task.source, task.target);
-        task.warnings = compiled.warnings();
-        if (job.tell) job.tell(counts.done.fetch_add(1) + 1, missing.size(), task.source->entry_point);
-        if (!compiled) {
-            task.errors = compiled.errors();
-            continue;
-        }
-        // What is kept has no warnings to give, so the next run must find these again.
-        if (job.store != nullptr && task.warnings.empty()) job.store->keep(task.key, compiled.value());
-        task.result = std::move(compiled.value());
+        work_on(*missing[index], compiler, missing.size(), counts, job);
     }
 }
 
@@ -78,9 +82,9 @@ void run(std::vector<Task*>& missing, std::vector<std::unique_ptr<Compiler>>& co
     Counts counts;
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < compilers.size(); ++i) {
-        threads.emplace_back([&, i] { work(*compilers[i], missing, counts, job); });
+        threads.emplace_back([&, i] { work(*compilers[i], missing, counts, job, job.slots); });
     }
-    work(*compilers.front(), missing, counts, job);
+    work(*compilers.front(), missing, counts, job, nullptr);
 }
 
 }  // namespace
@@ -90,9 +94,11 @@ Outcome<std::vector<CompiledUnit>> compile_kernels(const KernelSet& kernels, con
     std::vector<Task*> missing;
     for (Task& task : tasks) {
         if (job.store != nullptr) task.result = job.store->find(task.key);
+        if (job.found) job.found(kernels.units[task.unit], task.target, task.result.has_value());
         if (!task.result) missing.push_back(&task);
     }
     if (!missing.empty()) {
+        if (job.start) job.start(missing.size());
         auto compilers = make_compilers(missing.size(), job);
         if (!compilers) return compilers.errors();
         run(missing, compilers.value(), job);

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/code_keys.h"
 #include "kernels/collect.h"
+#include "process/job_server.h"
 #include "slang/compiler.h"
 
 namespace kf::gen {
@@ -26,12 +28,17 @@ public:
 struct CompileJob {
     /// Makes a compiler for one worker thread. Called on the caller's thread.
     std::function<Outcome<std::unique_ptr<Compiler>>()> make_compiler;
-    /// Compiler version, options and the content of every source file, hashed: part of each store key.
-    std::string environment_hash;
     unsigned workers = 1;
-    KernelStore* store = nullptr;  ///< not owned; may be null
+    KernelStore* store = nullptr;    ///< not owned; may be null
+    const CodeKeys* keys = nullptr;  ///< of the store; not owned, and there where a store is
     /// Told of each kernel that is compiled: how many are, of how many, and its name. From any thread.
     std::function<void(std::size_t, std::size_t, const std::string&)> tell = {};
+    /// Told of each kernel before the first one is compiled: whether the store has it.
+    std::function<void(const KernelUnit&, CodeTarget, bool)> found = {};
+    /// Told how many kernels are about to be compiled, if any are.
+    std::function<void(std::size_t)> start = {};
+    process::JobServer* slots =
+        nullptr;  ///< that further workers need, each for a kernel; not owned; may be null
 };
 
 /// One entry a unit, in order. All kernels are tried; all errors and warnings come back. A kernel with

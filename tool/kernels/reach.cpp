@@ -7,7 +7,6 @@
 #include <sstream>
 #include <string>
 
-#include "core/sha256.h"
 #include "emit/probe.h"
 #include "plan/types.h"
 #include "slang/workarounds/loop_starts.h"
@@ -17,7 +16,7 @@ namespace kf::gen {
 namespace {
 
 /// Part of every key: raise it when probes are written or read in another way.
-constexpr std::string_view version = "probe 4";
+constexpr std::string_view version = "probe 5";
 
 /// How many functions are looked at together.
 constexpr std::ptrdiff_t batch = 32;
@@ -212,10 +211,15 @@ public:
         std::stable_sort(subjects_.begin(), subjects_.end(),
                          [](const Subject& a, const Subject& b) { return dispatch_of(a) < dispatch_of(b); });
         for (const CodeTarget target : settings_.targets) {
-            for (auto first = subjects_.begin(); first != subjects_.end();) {
+            std::vector<Subject*> unknown;
+            for (Subject& subject : subjects_) {
+                if (!take_known(subject, target)) unknown.push_back(&subject);
+            }
+            for (auto first = unknown.begin(); first != unknown.end();) {
                 // It is linked with the same values, too.
-                const auto end = std::find_if(first, subjects_.end(), [&](const Subject& subject) {
-                    return dispatch_of(subject) != dispatch_of(*first) || link_of(subject) != link_of(*first);
+                const auto end = std::find_if(first, unknown.end(), [&](const Subject* subject) {
+                    return dispatch_of(*subject) != dispatch_of(**first) ||
+                           link_of(*subject) != link_of(**first);
                 });
                 const auto next = first + std::min<std::ptrdiff_t>(batch, end - first);
                 look_at({first, next}, target);
@@ -257,30 +261,45 @@ private:
 
     static const LinkTime& link_of(const Subject& subject) { return subject.calls.front()->link; }
 
-    void look_at(std::span<Subject> subjects, CodeTarget target) {
-        const manifest::Dispatch dispatch = dispatch_of(subjects.front());
-        std::string together;
+    /// Takes what the store has of it.
+    bool take_known(Subject& subject, CodeTarget target) {
+        if (settings_.store == nullptr) return false;
+        std::optional<std::vector<Reached>> known = kept(key_of(subject, target));
+        if (!known) return false;
+        // What is refused on one target stays that.
+        if (!subject.reached.empty()) return true;
+        subject.reached = std::move(*known);
+        take_globals(subject);
+        return true;
+    }
+
+    void look_at(std::span<Subject*> subjects, CodeTarget target) {
+        const manifest::Dispatch dispatch = dispatch_of(*subjects.front());
         if (subjects.size() > 1) {
             std::vector<const PlannedCall*> calls;
-            for (const Subject& subject : subjects) calls.push_back(subject.calls.front());
+            for (const Subject* subject : subjects) calls.push_back(subject->calls.front());
             const Outcome<KernelSource> probe = emit_probe(plan_, calls, probed_globals());
             if (!probe) return fail(probe.errors());
-            const Outcome<std::vector<Reached>> reached = reach(probe.value(), {target}, dispatch);
-            if (reached && reached.value().empty()) return;
+            const auto reached = without_allowed(compiler_.reach(probe.value(), {target}), dispatch);
+            if (reached && reached.value().empty()) {
+                for (const Subject* subject : subjects) keep(key_of(*subject, target), {});
+                return;
+            }
             // What was found is each function's own.
-            together = key_of(probe.value(), {target}, dispatch);
         }
-        const std::size_t failed = report_.failures.size() + report_.errors.size();
-        std::vector<Location> all;
-        for (Subject& subject : subjects) {
+        for (Subject* one : subjects) {
+            Subject& subject = *one;
             // What is refused on one target would be again on another, under other names.
             if (!subject.reached.empty()) continue;
-            Outcome<std::vector<Reached>> reached = reach(subject.probe, {target}, dispatch);
+            auto reached = without_allowed(compiler_.reach(subject.probe, {target}), dispatch);
             if (!reached) {
                 fail(reached.errors());
                 continue;
             }
-            if (reached.value().empty()) continue;
+            if (reached.value().empty()) {
+                keep(key_of(subject, target), {});
+                continue;
+            }
             if (!is_settable(reached.value())) {
                 const Outcome<std::vector<Reached>> placed =
                     without_allowed(compiler_.reach(subject.probe, {target, true}), dispatch);
@@ -288,13 +307,8 @@ private:
             }
             subject.reached = reached.value();
             const std::vector<Location> places = take_globals(subject);
-            if (subject.reached.empty()) keep(key_of(subject.probe, {target}, dispatch), places);
-            all.insert(all.end(), places.begin(), places.end());
+            if (subject.reached.empty()) keep(key_of(subject, target), places);
         }
-        const bool fine = std::all_of(subjects.begin(), subjects.end(),
-                                      [](const Subject& subject) { return subject.reached.empty(); });
-        if (together.empty() || !fine || failed != report_.failures.size() + report_.errors.size()) return;
-        keep(together, all);
     }
 
     /// The global that is declared there, for the host to set; null: none is.
@@ -334,13 +348,11 @@ private:
         return reached;
     }
 
-    [[nodiscard]] std::string key_of(const KernelSource& probe, const CodeForm& form,
-                                     manifest::Dispatch dispatch) const {
-        const std::string text =
-            settings_.environment_hash + (form.target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
-            std::string(version) + "\n" + manifest::dispatch_names.at(static_cast<std::size_t>(dispatch)) +
-            "\n" + probe.code_text();
-        return hex_digest(text);
+    [[nodiscard]] std::string key_of(const Subject& subject, CodeTarget target) const {
+        if (settings_.store == nullptr) return {};
+        const auto dispatch = static_cast<std::size_t>(dispatch_of(subject));
+        return settings_.keys->key(target, subject.probe,
+                                   std::string(version) + " " + manifest::dispatch_names.at(dispatch));
     }
 
     /// The store keeps the ids of globals that the host sets: what else is found is looked for again, so that
@@ -369,18 +381,10 @@ private:
         return reached;
     }
 
-    Outcome<std::vector<Reached>> reach(const KernelSource& probe, const CodeForm& form,
-                                        manifest::Dispatch dispatch) {
-        const std::string key = key_of(probe, form, dispatch);
-        if (std::optional<std::vector<Reached>> known = kept(key)) return std::move(*known);
-        Outcome<std::vector<Reached>> reached = without_allowed(compiler_.reach(probe, form), dispatch);
-        if (reached && reached.value().empty()) keep(key, {});
-        return reached;
-    }
-
     void fail(const Diagnostics& errors) {
         for (const Diagnostic& error : errors) {
-            Diagnostics& list = error.id == "slang-timeout" ? report_.errors : report_.failures;
+            Diagnostics& list =
+                error.id == "slang-timeout" || error.id == "slang-memory" ? report_.errors : report_.failures;
             if (std::find(list.begin(), list.end(), error) == list.end()) list.push_back(error);
         }
     }

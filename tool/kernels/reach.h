@@ -13,14 +13,14 @@ namespace kf::gen {
 
 struct ReachSettings {
     std::vector<CodeTarget> targets;
-    std::string environment_hash;               ///< as CompileJob's
     KernelStore* store = nullptr;               ///< keeps which probes found nothing; not owned; may be null
+    const CodeKeys* keys = nullptr;             ///< as CompileJob's
     std::vector<GlobalParameter> globals = {};  ///< that calls may reach, as the host sets them
 };
 
 struct ReachReport {
     /// "global-parameter", "mutable-static", "thread-dependent"; "slang-loop-start" for CUDA alone;
-    /// "slang-timeout".
+    /// "slang-timeout", "slang-memory".
     Diagnostics errors;
     /// Why some calls could not be looked at. Their kernels fail in the same way, and say it better.
     Diagnostics failures;

@@ -22,8 +22,8 @@ std::size_t columns() {
     return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-constexpr const char* start_of_line = "\r\x1b[K";  // and nothing behind it
-constexpr std::chrono::milliseconds pause{50};     // more often than that nobody reads it
+constexpr const char* start_of_line = "\r\x1b[K";        // and nothing behind it
+constexpr std::chrono::milliseconds terminal_pause{50};  // more often than that nobody reads it
 
 }  // namespace
 
@@ -34,14 +34,22 @@ std::string progress_line(std::size_t done, std::size_t total, const std::string
     return line;
 }
 
-Progress::Progress(bool wanted) : wanted_(wanted && can_write_over()) {}
+Progress::Progress(bool wanted, bool wanted_lines, Clock::duration pause)
+    : in_place_(can_write_over()),
+      wanted_(wanted && (in_place_ || wanted_lines)),
+      pause_(in_place_ ? terminal_pause : pause),
+      next_(in_place_ ? Clock::time_point::min() : Clock::now() + pause) {}
 
 void Progress::tell(std::size_t done, std::size_t total, const std::string& name) {
     if (!wanted_) return;
     const std::lock_guard lock(mutex_);
     const Clock::time_point now = Clock::now();
-    if (now < next_ && done != total) return;
-    next_ = now + pause;
+    if (now < next_ && (done != total || !in_place_)) return;
+    next_ = now + pause_;
+    if (!in_place_) {
+        std::cerr << progress_line(done, total, name, 0) + '\n' << std::flush;
+        return;
+    }
     std::cerr << start_of_line << progress_line(done, total, name, columns()) << std::flush;
     shown_ = true;
 }

@@ -12,11 +12,17 @@ namespace kf::gen {
 /// Told by stages how many of their parts are done, and the name of the last one. From any thread.
 using TellProgress = std::function<void(std::size_t done, std::size_t total, const std::string& name)>;
 
-/// "[37/1000] name" on standard error, written over in place and gone at the end.
+/// "[37/1000] name" on standard error: on a terminal written over in place and gone at the end, elsewhere a
+/// line every few seconds.
 class Progress {
 public:
-    /// Says nothing where standard error is no terminal, or one that can't write over a line.
-    explicit Progress(bool wanted);
+    using Clock = std::chrono::steady_clock;
+
+    /// How often lines are written where none can be written over: a short run writes none.
+    static constexpr std::chrono::seconds line_pause{5};
+
+    /// `wanted_lines`: where no line can be written over, too.
+    explicit Progress(bool wanted, bool wanted_lines = true, Clock::duration pause = line_pause);
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress() { clear(); }
@@ -26,11 +32,11 @@ public:
     void clear();
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     bool shown_ = false;
+    bool in_place_;
     bool wanted_;
-    Clock::time_point next_ = Clock::time_point::min();
+    Clock::duration pause_;
+    Clock::time_point next_;
     std::mutex mutex_;
 };
 

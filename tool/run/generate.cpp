@@ -2,7 +2,10 @@
 #include "run/generate.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -19,8 +22,10 @@
 #include "kernels/compile.h"
 #include "kernels/reach.h"
 #include "output/progress.h"
+#include "process/job_server.h"
 #include "run/device_header.h"
 #include "run/session.h"
+#include "run/size_note.h"
 #include "slang/library.h"
 #include "support/support_modules.h"
 
@@ -99,6 +104,11 @@ std::vector<std::filesystem::path> OutputPaths::all() const {
 
 namespace {
 
+std::string make_flags() {
+    const char* flags = std::getenv("MAKEFLAGS");
+    return flags != nullptr ? flags : "";
+}
+
 /// Counts the changes to what kfgen makes of Slang's code, which caches of kernels must not outlive.
 constexpr int code_revision = 5;
 
@@ -161,7 +171,9 @@ public:
           workers_(options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency())),
           cache_(disk, options.cache),
           store_(cache_),
-          progress_(options.verbosity != Verbosity::quiet && options.error_format == ErrorFormat::text),
+          slots_(options.jobs != 0 ? nullptr : process::JobServer::of(make_flags())),
+          speaks_(options.verbosity != Verbosity::quiet && options.error_format == ErrorFormat::text),
+          progress_(speaks_, !options.no_progress || options.verbosity == Verbosity::verbose),
           tell_([this](std::size_t done, std::size_t total, const std::string& name) {
               progress_.tell(done, total, name);
           }) {
@@ -170,6 +182,7 @@ public:
 
     Outcome<Generated> run(const OutputPaths& paths) {
         Outcome<Generated> outcome = run_stages(paths);
+        if (store() != nullptr && options_.cache_size != 0) cache_.bound(options_.cache_size);
         return std::move(outcome).with_warnings(std::move(warnings_));
     }
 
@@ -202,8 +215,10 @@ private:
         if (!files) return files.errors();
         if (spec_.device_header) files.value().push_back({paths.device_header, device_header_, false});
 
-        Generated generated{
-            std::move(files.value()), {{{options_.spec, spec_.text}}, programs()}, std::move(plan)};
+        Generated generated{std::move(files.value()),
+                            {{{options_.spec, spec_.text}}, programs()},
+                            std::move(plan),
+                            std::move(kernels_)};
         for (const auto& [path, text] : settings_.sources) generated.inputs.files.emplace_back(path, text);
         auto& read = generated.inputs.programs;
         read.insert(read.end(), cuda_files_.begin(), cuda_files_.end());
@@ -222,8 +237,9 @@ private:
         settings_.sources = planned.value().sources;
         cpp_files_ = planned.value().cpp_files;
         const std::vector<GlobalParameter>& globals = planned.value().globals;
-        const ReachReport reach = check_reach(
-            plan, {code_targets(spec_), kernel_environment(), store(), globals}, *compiler.value());
+        if (store() != nullptr) keys_.emplace(code_keys(settings_, planned.value(), compilers()));
+        const ReachReport reach =
+            check_reach(plan, {code_targets(spec_), store(), keys(), globals}, *compiler.value());
         if (!reach.errors.empty()) return reach.errors;
         const Diagnostics unset = add_globals(plan, reach.globals, globals);
         if (!unset.empty()) return unset;
@@ -231,7 +247,7 @@ private:
         const Plan whole = with_globals(plan);
         Outcome<KernelSet> kernels = noted(collect_kernels(whole, code_targets(spec_)));
         if (!kernels) return kernels.errors();
-        auto compiled = noted(compile(kernels.value(), std::move(compiler.value())));
+        auto compiled = noted(compile(plan, kernels.value(), std::move(compiler.value())));
         if (!compiled) return compiled.errors();
         if (!reach.failures.empty()) return reach.failures;
         auto cuda_images = noted(compile_for_cuda(kernels.value(), compiled.value()));
@@ -242,17 +258,26 @@ private:
         return Assembled{std::move(plan), std::move(manifest.value())};
     }
 
-    Outcome<std::vector<CompiledUnit>> compile(const KernelSet& kernels, std::unique_ptr<Compiler> first) {
+    Outcome<std::vector<CompiledUnit>> compile(const Plan& plan, const KernelSet& kernels,
+                                               std::unique_ptr<Compiler> first) {
         CompileJob job;
-        job.environment_hash = kernel_environment();
         job.workers = workers_;
         job.store = store();
+        job.keys = keys();
         // The compiler that reflected is the first worker's.
         job.make_compiler = [&]() -> Outcome<std::unique_ptr<Compiler>> {
             if (first) return std::move(first);
             return make_slang_compiler(settings_, support_modules());
         };
         job.tell = tell_;
+        job.slots = slots_.get();
+        job.found = [this](const KernelUnit& kernel, CodeTarget target, bool is_kept) {
+            kernels_.push_back((is_kept ? "cached: " : "compiled: ") + kernel.name +
+                               (target == CodeTarget::spirv ? " (spirv)" : " (cuda)"));
+        };
+        job.start = [&](std::size_t missing) {
+            if (speaks_) std::cerr << size_note(spec_, plan, kernels, missing);
+        };
         return compile_kernels(kernels, job);
     }
 
@@ -312,17 +337,20 @@ private:
         }
         const auto headers = cuda_headers(sources, *nvrtc.value());
         cuda_files_.insert(cuda_files_.end(), headers.begin(), headers.end());
-        return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store(), headers, tell_});
+        return compile_cuda(sources,
+                            {*target, *nvrtc.value(), workers_, store(), headers, tell_, slots_.get()});
     }
 
-    std::string kernel_environment() const {
-        std::string compilers =
+    /// All that makes a kernel of its source.
+    std::string compilers() const {
+        std::string all =
             producers_.at("slang") + " kfgen " KFGEN_VERSION "." + std::to_string(code_revision);
-        for (const SupportModule& module : support_modules()) compilers += module.text;
-        return environment_hash(settings_, settings_.sources, compilers);
+        for (const SupportModule& module : support_modules()) all += module.text;
+        return all;
     }
 
     KernelStore* store() { return options_.cache.empty() ? nullptr : &store_; }
+    const CodeKeys* keys() const { return keys_ ? &*keys_ : nullptr; }
 
     const Spec& spec_;
     const Options& options_;
@@ -332,6 +360,10 @@ private:
     unsigned workers_;
     ContentCache cache_;
     CachedKernelStore store_;
+    std::unique_ptr<process::JobServer> slots_;  ///< of the Make that runs this; null: of none
+    bool speaks_;
+    std::vector<std::string> kernels_;
+    std::optional<CodeKeys> keys_;  ///< where there is a store
     Progress progress_;
     TellProgress tell_;
     Diagnostics warnings_;

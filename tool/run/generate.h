@@ -44,6 +44,7 @@ struct Generated {
     std::vector<OutputFile> files;
     RunInputs inputs;
     Plan plan;
+    std::vector<std::string> kernels = {};  ///< "compiled: NAME (spirv)" or "cached: …" of each
 };
 
 /// Writes nothing but the kernel cache. All errors of the stage that failed, and all warnings so far.

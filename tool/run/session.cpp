@@ -79,6 +79,8 @@ CompilerOptions compiler_options(const Spec& spec, const Options& options) {
     result.defines.insert(result.defines.end(), options.defines.begin(), options.defines.end());
     result.modules = module_paths(spec);
     result.linked = absolute_paths(spec, spec.link);
+    result.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000));
+    result.memory_limit = options.max_memory;
     for (const CallSpec& call : spec.calls) result.functions.push_back(call.function);
     return result;
 }
@@ -156,7 +158,8 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler, hosts.value().structs);
     Outcome<Planned> planned =
         plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources),
-                                        std::move(module.value().globals), std::move(hosts.value().files)})
+                                        std::move(module.value().globals), std::move(hosts.value().files),
+                                        std::move(module.value().compiled)})
              : Outcome<Planned>(plan.errors());
     return std::move(planned).with_warnings(module.warnings()).with_warnings(plan.warnings());
 }
@@ -169,16 +172,53 @@ Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda(
     return open_nvrtc(search);
 }
 
-std::string environment_hash(const CompilerOptions& options,
-                             const std::map<std::string, std::string>& sources,
-                             const std::string& compiler_version) {
-    std::vector<std::string> parts{compiler_version};
-    for (const auto& [name, value] : options.defines) parts.push_back(name + "=" + value);
-    for (const auto& [path, text] : sources) {
-        parts.push_back(std::filesystem::path(path).filename().string());
-        parts.push_back(text);
+namespace {
+
+/// A file's name, or its way from the first search path where another file has the same: what all that build
+/// the same sources call it.
+std::map<std::string, std::string> labels_of(const Planned& planned, const std::filesystem::path& folder) {
+    std::map<std::string, int> files;
+    const auto name_of = [](const std::string& path) {
+        return std::filesystem::path(path).filename().generic_string();
+    };
+    for (const auto& [path, text] : planned.sources) ++files[name_of(path)];
+    std::map<std::string, std::string> labels;
+    for (const auto& [path, text] : planned.sources) {
+        const std::string name = name_of(path);
+        labels[path] =
+            files[name] == 1 ? name : std::filesystem::path(path).lexically_relative(folder).generic_string();
     }
-    return hash_parts({parts.begin(), parts.end()});
+    return labels;
+}
+
+}  // namespace
+
+CodeKeys code_keys(const CompilerOptions& options, const Planned& planned,
+                   const std::string& compiler_version) {
+    std::vector<std::string> environment{compiler_version};
+    for (const auto& [name, value] : options.defines) environment.push_back(name + "=" + value);
+    const auto add_files = [&](const char* what, const std::vector<std::filesystem::path>& files) {
+        environment.emplace_back(what);
+        for (const std::filesystem::path& file : files) environment.push_back(file.filename().string());
+    };
+    add_files("modules", options.modules);
+    add_files("linked", options.linked);
+    const std::filesystem::path folder =
+        options.search_paths.empty() ? std::filesystem::path() : options.search_paths.front();
+    std::vector<std::pair<std::string, std::string>> by_label;  // and path
+    for (const auto& [path, label] : labels_of(planned, folder)) by_label.emplace_back(label, path);
+    std::sort(by_label.begin(), by_label.end());
+    std::map<CodeTarget, std::vector<SourceFile>> sources;
+    for (const auto& [label, path] : by_label) {
+        const auto compiled = planned.compiled.find(path);
+        for (const CodeTarget target : {CodeTarget::spirv, CodeTarget::cuda_source}) {
+            const std::string& text = compiled == planned.compiled.end()
+                                          ? planned.sources.at(path)
+                                          : compiled->second.at(static_cast<std::size_t>(target));
+            sources[target].push_back({label, text});
+        }
+    }
+    return {hash_parts({environment.begin(), environment.end()}), sources, options.defines};
 }
 
 }  // namespace kf::gen

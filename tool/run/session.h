@@ -1,6 +1,7 @@
 // From a command line to a plan: what every command of kfgen does first.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "cli/options.h"
 #include "cuda/nvrtc.h"
+#include "kernels/code_keys.h"
 #include "output/file_system.h"
 #include "plan/plan.h"
 #include "slang/compiler.h"
@@ -36,6 +38,7 @@ struct Planned {
     std::map<std::string, std::string> sources;         ///< Slang source files read, by absolute paths
     std::vector<GlobalParameter> globals;               ///< of the spec's modules
     std::vector<std::filesystem::path> cpp_files = {};  ///< what was read for the spec's "structs", absolute
+    std::map<std::string, std::array<std::string, 2>> compiled = {};  ///< see Module::compiled
 };
 
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler);
@@ -49,10 +52,8 @@ using OpenCuda = std::function<Outcome<std::shared_ptr<const CudaCompiler>>(
 Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda(
     const std::vector<std::filesystem::path>& folders);
 
-/// One hash of all that a kernel's code depends on beside its own source: of the texts that Slang read, which
-/// may have been edited since.
-std::string environment_hash(const CompilerOptions& options,
-                             const std::map<std::string, std::string>& sources,
-                             const std::string& compiler_version);
+/// The keys of kernels that `planned` needs: by the texts that Slang read, which may have been edited since.
+CodeKeys code_keys(const CompilerOptions& options, const Planned& planned,
+                   const std::string& compiler_version);
 
 }  // namespace kf::gen

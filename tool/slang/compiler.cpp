@@ -155,10 +155,12 @@ private:
     template <class T>
     Outcome<T> call(const CompilerRequest& request, Outcome<T> (*decode)(const std::string&),
                     const std::string& what, const Location& place) {
-        WorkerProcess::Reply reply = worker_.call(encode(request), options_.time_limit);
+        const auto ask = [&] {
+            return worker_.call(encode(request), options_.time_limit, options_.memory_limit);
+        };
+        WorkerProcess::Reply reply = ask();
         // Some crashes depend on where memory happens to lie: a new child has it elsewhere.
-        if (reply.result == WorkerProcess::Result::died)
-            reply = worker_.call(encode(request), options_.time_limit);
+        if (reply.result == WorkerProcess::Result::died) reply = ask();
         if (reply.result == WorkerProcess::Result::answered) {
             try {
                 return decode(reply.text);
@@ -171,6 +173,11 @@ private:
             return failure("slang-timeout", place,
                            "Slang was stopped: " + what + " took longer than " +
                                seconds_text(options_.time_limit) + " s");
+        }
+        if (reply.result == WorkerProcess::Result::too_large) {
+            return failure("slang-memory", place,
+                           "Slang was stopped: " + what + " took more than " +
+                               std::to_string(options_.memory_limit >> 20) + " MiB of memory");
         }
         return failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -46,6 +47,7 @@ struct CompilerOptions {
     /// Files that are not read from the disk, by their paths: what reflect() read, for other compilers.
     std::map<std::string, std::string> sources;
     std::chrono::milliseconds time_limit{120'000};  ///< for one call; more becomes "slang-timeout"
+    std::uint64_t memory_limit = 0;  ///< bytes of Slang's process; more becomes "slang-memory"; 0: none
     /// Names of those of slang/workarounds that are used; none: what this Slang needs.
     std::optional<std::vector<std::string>> workarounds = {};
 };
@@ -66,7 +68,8 @@ struct CompiledKernel {
 };
 
 /// Not thread-safe: one per worker thread. Nothing throws and nothing aborts: whatever Slang does
-/// comes back as diagnostics, "slang-internal" for a crash, "slang-timeout" for a hang.
+/// comes back as diagnostics, "slang-internal" for a crash, "slang-timeout" for a hang,
+/// "slang-memory" for one that grows and grows.
 /// Types are looked up in what reflect() was given last.
 class Compiler : public TypeLookup {
 public:

@@ -488,6 +488,12 @@ private:
                 module.closed_files.push_back({path, line, 1});
             }
         }
+        for (const bool own_textures : {false, true}) {
+            sources_.own_textures(own_textures);
+            for (const auto& [path, text] : module.sources)
+                module.compiled[path].at(own_textures ? 1 : 0) = sources_.as_module(text);
+        }
+        sources_.own_textures(false);
         mark_closed(module);
         note_lost_tangents(module, lost_tangents(codes));
         add_distinct(warnings, hidden_loop_warnings(module.sources, workarounds_));

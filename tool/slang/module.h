@@ -191,6 +191,8 @@ struct Module {
     std::vector<NamedModule> modules = {};  ///< the spec's, and all that these import, in the order loaded
     std::vector<GlobalParameter> globals = {};  ///< the spec's modules', and those of what they import
     std::vector<LinkDeclaration> link = {};     ///< in the order loaded, those of linked modules too
+    /// What Slang is given of each of `sources`, for SPIR-V and for CUDA.
+    std::map<std::string, std::array<std::string, 2>> compiled = {};
 };
 
 }  // namespace kf::gen

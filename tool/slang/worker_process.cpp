@@ -2,15 +2,18 @@
 #include "slang/worker_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <thread>
 
 #include "process/socket_messages.h"
@@ -21,6 +24,14 @@ namespace {
 
 using process::Transfer;
 using Clock = std::chrono::steady_clock;
+
+std::uint64_t resident_bytes(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/statm");
+    std::uint64_t all = 0;
+    std::uint64_t resident = 0;
+    file >> all >> resident;
+    return file ? resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
 
 // Ends this process if the other end of the socket is closed.
 void end_if_abandoned(int socket) {
@@ -119,13 +130,35 @@ std::string WorkerProcess::stop() {
     return process::describe_status(status);
 }
 
-WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono::milliseconds limit) {
+// Looks at the child's memory now and then until it answers or ends; what is shared with the parent counts.
+WorkerProcess::Result WorkerProcess::wait_for_answer(Clock::time_point deadline, std::uint64_t memory) const {
+    constexpr std::chrono::milliseconds pause{20};
+    struct pollfd answer {
+        socket_, POLLIN, 0
+    };
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+        if (left.count() <= 0) return Result::timed_out;
+        if (::poll(&answer, 1, static_cast<int>(std::min(pause, left).count())) > 0) return Result::answered;
+        if (resident_bytes(child_) > memory) return Result::too_large;
+    }
+}
+
+WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono::milliseconds limit,
+                                         std::uint64_t memory) {
     if (child_ <= 0 && !start()) {
         return {Result::died, std::string("it could not be started: ") + std::strerror(errno)};
     }
     const Clock::time_point deadline = Clock::now() + limit;
     Reply reply;
     Transfer transfer = process::send_message(socket_, request, deadline);
+    if (transfer == Transfer::done && memory > 0) {
+        const Result waited = wait_for_answer(deadline, memory);
+        if (waited != Result::answered) {
+            stop();
+            return {waited, {}};
+        }
+    }
     if (transfer == Transfer::done) {
         transfer = process::receive_message(socket_, reply.text, deadline);
     }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -17,7 +18,7 @@ class WorkerProcess {
 public:
     using Handler = std::function<std::string(const std::string& request)>;
 
-    enum class Result { answered, timed_out, died };
+    enum class Result { answered, timed_out, too_large, died };
     struct Reply {
         Result result = Result::answered;
         std::string text;  ///< the answer; of a child that died: how ("signal 11 (Segmentation fault)")
@@ -31,13 +32,14 @@ public:
     /// False when the child could not be started; call() tries again.
     [[nodiscard]] bool running() const { return child_ > 0; }
 
-    /// Sends `request` and waits for the answer. A child that needs longer than `limit` is killed;
-    /// the next call starts another.
-    Reply call(const std::string& request, std::chrono::milliseconds limit);
+    /// Sends `request` and waits for the answer. A child that needs longer than `limit`, or more bytes of
+    /// memory than `memory`, is killed; the next call starts another. 0 bytes: any number.
+    Reply call(const std::string& request, std::chrono::milliseconds limit, std::uint64_t memory = 0);
 
 private:
     bool start();
     std::string stop();
+    Result wait_for_answer(std::chrono::steady_clock::time_point deadline, std::uint64_t memory) const;
 
     Handler handler_;
     pid_t child_ = -1;

@@ -17,7 +17,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 CommandLine parse(const std::vector<std::string>& arguments) {
-    ::unsetenv("KFGEN_CACHE_DIR");
+    for (const char* name : {"KFGEN_CACHE_DIR", "KFGEN_CACHE_SIZE", "XDG_CACHE_HOME", "HOME"})
+        ::unsetenv(name);
     return parse_command_line(arguments, FakeFileSystem(), "1.2.3");
 }
 
@@ -45,6 +46,37 @@ TEST(CommandLine, ReadsASimpleCall) {
     EXPECT_EQ(inspect.command, Command::inspect);
     EXPECT_EQ(inspect.artifact, "m.kfa");
     EXPECT_EQ(inspect.spec, "");
+}
+
+TEST(CommandLine, TheCacheIsInTheUsersFolderUnlessAskedOtherwise) {
+    EXPECT_EQ(options({"check", "m"}).cache, "");
+    const auto cache = [](const std::vector<std::string>& arguments) {
+        return parse_command_line(arguments, FakeFileSystem(), "").options.cache;
+    };
+    ::setenv("HOME", "/home/one", 1);
+    EXPECT_EQ(cache({"check", "m"}), "/home/one/.cache/kernelfunctions");
+    ::setenv("XDG_CACHE_HOME", "/caches", 1);
+    EXPECT_EQ(cache({"check", "m"}), "/caches/kernelfunctions");
+    EXPECT_EQ(cache({"check", "m", "--no-cache"}), "");
+    ::setenv("XDG_CACHE_HOME", "not/absolute", 1);
+    EXPECT_EQ(cache({"check", "m"}), "/home/one/.cache/kernelfunctions");
+    ::setenv("KFGEN_CACHE_DIR", "given", 1);
+    EXPECT_EQ(cache({"check", "m"}), "given");
+    EXPECT_EQ(cache({"check", "m", "--no-cache"}), "");
+}
+
+TEST(CommandLine, ReadsSizesAndLimits) {
+    EXPECT_EQ(options({"check", "m"}).cache_size, std::uint64_t{1} << 30);
+    EXPECT_EQ(options({"check", "m", "--cache-size", "500M"}).cache_size, std::uint64_t{500} << 20);
+    EXPECT_EQ(options({"check", "m", "--max-memory", "4G"}).max_memory, std::uint64_t{4} << 30);
+    EXPECT_EQ(options({"check", "m", "--timeout", "2.5"}).timeout, 2.5);
+    EXPECT_TRUE(options({"check", "m", "--no-progress"}).no_progress);
+    for (const std::vector<std::string>& bad :
+         {std::vector<std::string>{"--timeout", "0"}, {"--cache-size", "x"}}) {
+        std::vector<std::string> arguments{"check", "m"};
+        arguments.insert(arguments.end(), bad.begin(), bad.end());
+        EXPECT_EQ(parse(arguments).exit_code, exit_command_line);
+    }
 }
 
 TEST(CommandLine, ReadsEveryOption) {
@@ -137,7 +169,7 @@ TEST(CommandLine, PrintsVersionAndHelp) {
 
 TEST(CommandLine, HelpFitsAScreenAndNamesEveryOption) {
     const std::string help = parse({"--help"}).text;
-    EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 29);
+    EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 36);
     std::istringstream lines(help);
     for (std::string line; std::getline(lines, line);) {
         EXPECT_LE(line.size(), 90U) << line;

@@ -84,13 +84,16 @@ protected:
             ++compilers_;
             return std::unique_ptr<Compiler>(std::make_unique<FakeCompiler>(compiled_, poison_, doubtful_));
         };
-        result.environment_hash = environment;
+        keys_.emplace(environment, std::map<CodeTarget, std::vector<SourceFile>>(),
+                      std::vector<std::pair<std::string, std::string>>());
+        result.keys = &*keys_;
         result.workers = workers;
         result.store = store;
         return result;
     }
 
     KernelSet kernels_;
+    std::optional<CodeKeys> keys_;
     std::atomic<int> compiled_{0};
     int compilers_ = 0;
     std::string poison_;

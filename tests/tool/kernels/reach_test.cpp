@@ -58,8 +58,10 @@ protected:
         const Outcome<Plan> plan = resolve(spec.value(), module.value(), compiler.value().get());
         if (!plan) return {plan.errors(), {}};
         const auto globals = settable ? module.value().globals : std::vector<GlobalParameter>();
-        ReachReport report =
-            check_reach(plan.value(), {targets_, "environment", store, globals}, *compiler.value());
+        const std::vector<SourceFile> sources{{"shading.slang", text}};
+        const CodeKeys keys("environment", {{CodeTarget::spirv, sources}, {CodeTarget::cuda_source, sources}},
+                            {});
+        ReachReport report = check_reach(plan.value(), {targets_, store, &keys, globals}, *compiler.value());
         names_.clear();
         for (const PlannedFunction& function : plan.value().functions) {
             for (const PlannedCall& call : function.calls) {

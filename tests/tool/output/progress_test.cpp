@@ -13,5 +13,23 @@ TEST(Progress, FitsOnOneLine) {
     EXPECT_EQ(progress_line(1, 2, "name", 0), "[1/2] name");
 }
 
+/// What is written to standard error, which is no terminal.
+std::string told(Progress::Clock::duration pause, bool wanted_lines) {
+    testing::internal::CaptureStderr();
+    {
+        Progress progress(true, wanted_lines, pause);
+        progress.tell(1, 2, "f.forward");
+        progress.tell(2, 2, "f.backward");
+    }
+    return testing::internal::GetCapturedStderr();
+}
+
+TEST(Progress, WritesLinesWhereNoneCanBeWrittenOver) {
+    using namespace std::chrono_literals;
+    EXPECT_EQ(told(0s, true), "[1/2] f.forward\n[2/2] f.backward\n");
+    EXPECT_EQ(told(0s, false), "");
+    EXPECT_EQ(told(1h, true), "");
+}
+
 }  // namespace
 }  // namespace kf::gen

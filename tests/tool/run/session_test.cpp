@@ -102,17 +102,28 @@ TEST_F(SessionTest, WarningsOfTheModulesStayWithPlansAndErrors) {
     EXPECT_EQ(unread.warnings(), compiler.warnings);
 }
 
-TEST_F(SessionTest, TheEnvironmentHashFollowsSourcesAndDefines) {
+TEST_F(SessionTest, KeysFollowSourcesAndDefines) {
     const Spec spec = load_spec(options_, disk_).value();
-    std::map<std::string, std::string> sources{{"/d/add.slang", "float add(float x);"}};
-    const auto hash = [&] { return environment_hash(compiler_options(spec, options_), sources, "1"); };
-    const std::string first = hash();
-    EXPECT_EQ(hash(), first);
+    Planned planned;
+    planned.sources = {{"/d/add.slang", "float add(float x) { return x; }"}};
+    KernelSource kernel;
+    kernel.text = "import add;\nfloat one() { return add(1); }";
+    const auto key = [&] {
+        return code_keys(compiler_options(spec, options_), planned, "1").key(CodeTarget::spirv, kernel);
+    };
+    const std::string first = key();
+    EXPECT_EQ(key(), first);
     options_.defines = {{"C", "1"}};
-    const std::string second = hash();
+    const std::string second = key();
     EXPECT_NE(second, first);
-    sources["/d/add.slang"] += " ";
-    EXPECT_NE(hash(), second);
+    planned.sources["/d/add.slang"] += "  // nothing more\nfloat other(float x) { return x; }";
+    EXPECT_EQ(key(), second);
+    planned.sources["/d/add.slang"] += "float add(int x) { return x; }";
+    EXPECT_NE(key(), second);
+    const std::string third = key();
+    // It lies elsewhere.
+    planned.sources = {{"/elsewhere/add.slang", planned.sources["/d/add.slang"]}};
+    EXPECT_EQ(key(), third);
 }
 
 TEST_F(SessionTest, TheListingNamesWhatIsShared) {

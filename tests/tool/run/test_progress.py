@@ -28,7 +28,7 @@ def spec(tmp_path: Path) -> Path:
 
 
 def command(kfgen: Path, spec: Path, *options: str) -> list[str]:
-    return [str(kfgen), "generate", str(spec), "-o", str(spec.parent / "out"), *options]
+    return [str(kfgen), "generate", str(spec), "-o", str(spec.parent / "out"), "--no-cache", *options]
 
 
 def environment(terminal: str) -> dict[str, str]:

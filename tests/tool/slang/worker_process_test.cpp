@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace kf::gen {
 namespace {
@@ -31,6 +34,9 @@ std::string handle(const std::string& request) {
             std::this_thread::sleep_for(1h);
         }
     }
+    if (request == "grow") {
+        for (std::vector<std::string> all;;) all.emplace_back(1 << 20, 'x');
+    }
     if (request == "pid") {
         return std::to_string(getpid());
     }
@@ -43,6 +49,13 @@ TEST(WorkerProcess, Answers) {
     EXPECT_EQ(worker.call("a", 10s).text, "a!");
     EXPECT_EQ(worker.call("", 10s).text, "!");
     EXPECT_NE(worker.call("pid", 10s).text, std::to_string(getpid()));
+}
+
+TEST(WorkerProcess, AChildThatGrowsIsStopped) {
+    WorkerProcess worker(handle);
+    EXPECT_EQ(worker.call("grow", 60s, std::uint64_t{300} << 20).result, Result::too_large);
+    EXPECT_EQ(worker.call("a", 60s, std::uint64_t{4} << 30).text, "a!");
+    EXPECT_EQ(worker.call("hang", 50ms, std::uint64_t{4} << 30).result, Result::timed_out);
 }
 
 TEST(WorkerProcess, CarriesLargeMessages) {
