@@ -3,27 +3,11 @@
 
 #include <concepts>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
-#include <kf/error.h>
 #include <kf/scalar_arg.h>
 
 namespace kf {
-namespace detail {
-
-/// Throws ArgumentError (value_range) where a finite number would become infinite.
-template <class T, class V>
-T fitting(V given) {
-    if constexpr (Floating<T> && std::is_arithmetic_v<V>) {
-        if (!number_fits<T>(given))
-            throw ArgumentError(ErrorCode::value_range, "Dual: a number doesn't fit its floating type");
-    }
-    return static_cast<T>(std::move(given));
-}
-
-}  // namespace detail
-
 /// An argument (a value, a tensor or what a struct's fields are) with the tangent along which the
 /// derivative is taken. Without one it is 0: of tensors that is a null tensor. A tensor's tangent has its
 /// shape, and its layout may differ. What a forward derivative returns is `value`, as the function itself
@@ -36,10 +20,11 @@ struct Dual {
     Dual() {}  // NOLINT(modernize-use-equals-default): GCC 12 crashes where T is an array of vectors of half
     template <class V>
     requires std::convertible_to<V, T> Dual(V given)  // NOLINT(google-explicit-constructor)
-        : value(detail::fitting<T>(std::move(given))) {}
+        : value(detail::fitting<T>(std::move(given), "Dual")) {}
     template <class V, class D>
     requires std::convertible_to<V, T> && std::convertible_to<D, T> Dual(V given, D along)
-        : value(detail::fitting<T>(std::move(given))), tangent(detail::fitting<T>(std::move(along))) {}
+        : value(detail::fitting<T>(std::move(given), "Dual")),
+          tangent(detail::fitting<T>(std::move(along), "Dual")) {}
 };
 
 /// What forward derivatives take one by one.

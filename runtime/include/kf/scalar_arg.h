@@ -3,8 +3,11 @@
 
 #include <concepts>
 #include <limits>
+#include <string>
 #include <type_traits>
+#include <utility>
 
+#include <kf/error.h>
 #include <kf/half.h>
 
 namespace kf {
@@ -71,6 +74,18 @@ constexpr T converted_number(From value) {
 template <class T, class From>
 constexpr T fitting_number(const From& value) {
     return number_fits<T>(value) ? converted_number<T>(value) : T{};
+}
+
+/// Throws ArgumentError (value_range) where a finite number would become infinite; `what` has the number.
+template <class T, class V>
+T fitting(V given, const char* what) {
+    if constexpr (Floating<T> && std::is_arithmetic_v<V>) {
+        if (!number_fits<T>(given)) {
+            throw ArgumentError(ErrorCode::value_range,
+                                std::string(what) + ": a number doesn't fit its floating type");
+        }
+    }
+    return static_cast<T>(std::move(given));
 }
 
 }  // namespace detail

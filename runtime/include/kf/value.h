@@ -25,6 +25,10 @@ inline constexpr bool is_discrete<Matrix<T, R, C>> = is_discrete<T>;
 template <class T, std::size_t N>
 inline constexpr bool is_discrete<std::array<T, N>> = is_discrete<T>;
 
+/// A number that rounds to a floating T, T itself among them.
+template <class V, class T>
+concept NumberFor = Floating<T> &&(Floating<V> || Integer<V>);
+
 }  // namespace detail
 
 /// A host value with a gradient: a backward call adds to `grad`, so start it at zero. As an output of a
@@ -39,10 +43,23 @@ struct Diff {
     T value{};
     T grad{};
     AnyTensor pushed{};
+
+    Diff() {}  // NOLINT(modernize-use-equals-default): GCC 12 crashes where T is an array of vectors of half
+    explicit Diff(T given) : value(std::move(given)) {}
+    Diff(T given, T gradient) : value(std::move(given)), grad(std::move(gradient)) {}
+    /// Another type's numbers; one that a floating type has no room for throws ArgumentError (value_range).
+    template <class V>
+    requires detail::NumberFor<V, T>
+    explicit Diff(V given) : value(detail::fitting<T>(given, "Diff")) {}
+    template <class V, class G>
+    requires detail::NumberFor<V, T> && detail::NumberFor<G, T> Diff(V given, G gradient)
+        : value(detail::fitting<T>(given, "Diff")), grad(detail::fitting<T>(gradient, "Diff")) {}
 };
 
 template <class T>
 Diff(T) -> Diff<T>;
+template <class T>
+Diff(T, T) -> Diff<T>;
 
 namespace detail {
 

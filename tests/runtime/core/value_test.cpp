@@ -107,6 +107,16 @@ static_assert(!ScalarArg<half>(65520).fits() && !ScalarArg<half>(-65520.F).fits(
 static_assert(ScalarArg<half>(std::numeric_limits<float>::infinity()).fits());
 static_assert(ScalarArg<double>(1e308L).fits() && ScalarArg<double>(3.F).fits());
 
+TEST(Diff, RefusesANumberThatDoesntFit) {
+    const double large = 1e300;
+    EXPECT_THROW(Diff<float>{large}, ArgumentError);
+    EXPECT_THROW((Diff<float>{1.0, -large}), ArgumentError);
+    EXPECT_THROW(Diff<half>{70000}, ArgumentError);
+    EXPECT_EQ((Diff<double>{large, 2}.value), large);
+    EXPECT_EQ((Diff<float>{2, 20.0}.grad), 20);
+    EXPECT_EQ((Diff{float3{1, 2, 3}}.value), (float3{1, 2, 3}));
+}
+
 // What has no derivative has no Diff: such a declaration doesn't compile.
 static_assert(detail::is_discrete<int> && detail::is_discrete<bool> && detail::is_discrete<int3>);
 static_assert(detail::is_discrete<std::array<bool2, 3>> && detail::is_discrete<ErrorCode>);
