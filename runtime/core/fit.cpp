@@ -48,6 +48,9 @@ struct Words {
 };
 
 class Fitter {
+    /// How far off an argument is that differs in neither type nor rank.
+    static constexpr std::size_t other_distance = 2;
+
 public:
     /// `words`: null where nobody wants any.
     Fitter(const FitQuestion& question, Words* words)
@@ -56,12 +59,24 @@ public:
           words_(words),
           why_(words != nullptr ? &words->reason : nullptr) {}
 
+    /// Where somebody wants words, those of the first parameter that doesn't fit, and how far off all are.
     bool run() {
+        std::optional<Misfit> first;
         for (std::size_t i = 0; i < call_.parameters.size(); ++i) {
             const ParameterTree& parameter = call_.parameters[i];
             const std::size_t before = contents_;
-            if (!parameter_fits(parameter, question_.given[i], {nullptr, parameter.name})) return false;
+            const std::size_t distance = distance_;
+            if (!parameter_fits(parameter, question_.given[i], {nullptr, parameter.name})) {
+                if (words_ == nullptr) return false;
+                if (!first) first = words_->misfit;
+                if (distance_ == distance) distance_ += other_distance;
+            }
             contents_ = std::min(contents_, before + 1);
+        }
+        if (first) {
+            words_->misfit = *first;
+            words_->misfit.distance = distance_;
+            return false;
         }
         if (words_ != nullptr) words_->misfit.contents = contents_;
         return contents_ == 0;
@@ -133,7 +148,11 @@ private:
             cost_ += *cost;
             return true;
         }
-        if (why_ != nullptr) *why_ = mismatch(argument, given);
+        if (why_ != nullptr) {
+            *why_ = mismatch(argument, given);
+            const auto dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
+            distance_ += 1 + std::max(dims, given.shape.size()) - std::min(dims, given.shape.size());
+        }
         return fail(path);
     }
 
@@ -260,6 +279,7 @@ private:
     int cost_ = 0;
     bool is_unlikely_ = false;
     std::size_t contents_ = 0;  ///< see Misfit
+    std::size_t distance_ = 0;  ///< see Misfit
 };
 
 /// A tangent has none of the fields that can't be differentiated.
@@ -308,7 +328,7 @@ std::optional<int> field_cost(const Call& call, const Argument& leaf, std::size_
                 return std::string(manifest::scalar_words[static_cast<std::size_t>(scalar)]);
             };
             return "dtype " + name(found->scalar) + " where " + name(wanted) +
-                   " is needed; convert it with astype()";
+                   " is needed; convert it with astype(np." + name(wanted) + ")";
         });
     }
     if (found->components && !ends_in_vector(leaf)) {

@@ -30,6 +30,7 @@ struct FitQuestion {
 struct Misfit {
     Refusal refusal;           ///< "argument 's.size': …"; empty text: it fits
     std::size_t contents = 0;  ///< how many structs hold what they can't; 0 where something else is wrong
+    std::size_t distance = 0;  ///< how far off all arguments are: 1 for a type, more for a rank
 };
 [[nodiscard]] Misfit explain_misfit(const FitQuestion& question);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -183,20 +184,50 @@ private:
         std::vector<Misfit> reasons;
         const std::vector<const Candidate*> all = counting();
         for (const Candidate* candidate : all) {
-            reasons.push_back(candidate->refused != nullptr ? Misfit{*candidate->refused, 0}
+            reasons.push_back(candidate->refused != nullptr ? Misfit{*candidate->refused, 0, farthest}
                                                             : explain_misfit(question(*candidate, true)));
         }
         fail_nearest(all, reasons);
         std::string text = "no overload takes " + (one_list_ ? "(" + all_given() + ")" : "these arguments") +
                            "; candidates:";
-        for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::vector<std::size_t> order = nearest_first(reasons);
+        const std::size_t count = shown_count(order, reasons);
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::size_t i = order[k];
             text += signature(*all[i]);
             // What the whole list refuses is said once.
             const bool again =
-                i + 1 < all.size() && all[i]->refused != nullptr && all[i]->refused == all[i + 1]->refused;
+                k + 1 < count && all[i]->refused != nullptr && all[i]->refused == all[order[k + 1]]->refused;
             if (!again && !reasons[i].refusal.text.empty()) text += "\n    " + reasons[i].refusal.text;
         }
+        if (count < order.size()) {
+            text += "\n  and " + std::to_string(order.size() - count) + " more, farther off: '" +
+                    asked_.function.name + ".signatures' lists them";
+        }
         fail(ErrorCode::no_overload, text + numbers_given());
+    }
+
+    /// How far off a candidate is whose parameters the arguments aren't for.
+    static constexpr std::size_t farthest = 1000;
+
+    /// Returns the candidates' numbers by how far off the arguments are; those of one distance in their
+    /// order.
+    static std::vector<std::size_t> nearest_first(const std::vector<Misfit>& reasons) {
+        std::vector<std::size_t> order(reasons.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, {}, [&](std::size_t i) { return reasons[i].distance; });
+        return order;
+    }
+
+    /// Returns how many of them are shown: all where they are few, else those that are as near as the first.
+    static std::size_t shown_count(const std::vector<std::size_t>& order,
+                                   const std::vector<Misfit>& reasons) {
+        constexpr std::size_t few = 3;
+        if (order.size() <= few) return order.size();
+        const auto is_farther = [&](std::size_t i) {
+            return reasons[i].distance > reasons[order.front()].distance;
+        };
+        return static_cast<std::size_t>(std::ranges::find_if(order, is_farther) - order.begin());
     }
 
     /// What can be no argument at all is no matter of overloads.

@@ -8,9 +8,27 @@ namespace kf::detail {
 
 using manifest::Argument;
 
+namespace {
+
+/// NumPy's name of a type: "float64".
+std::string dtype_name(ScalarType scalar) { return manifest::scalar_words[static_cast<std::size_t>(scalar)]; }
+
+/// "(2, 3)", "(3,)": a shape as NumPy and PyTorch show it.
+std::string tuple_text(const Dims& shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+/// "a float64 array of shape (3,)".
+std::string elements_text(const ArgShape& given, const char* of) {
+    return with_article(dtype_name(given.scalar)) + " " + of + " of shape " + tuple_text(given.shape);
+}
+
+}  // namespace
+
 std::string found_text(const ArgShape& given) {
-    if (given.is_torch)
-        return with_article(to_string(given.scalar)) + " torch.Tensor of shape " + to_string(given.shape);
+    if (given.is_torch) return elements_text(given, "torch.Tensor");
     switch (given.kind) {
         case ArgShape::Kind::absent: return "nothing";
         case ArgShape::Kind::weak: {
@@ -19,11 +37,10 @@ std::string found_text(const ArgShape& given) {
                                                                            : "whole number";
             if (given.shape.empty()) return "a " + number;
             if (given.components && given.shape.size() == 1) return "x, y, z, w of " + number + "s";
-            return "a list of shape " + to_string(given.shape) + " of " + number + "s";
+            return "a list of shape " + tuple_text(given.shape) + " of " + number + "s";
         }
-        case ArgShape::Kind::array:
-            return with_article(to_string(given.scalar)) + " array of shape " + to_string(given.shape);
-        case ArgShape::Kind::tensor: return describe_tensor(given.scalar, given.shape);
+        case ArgShape::Kind::array: return elements_text(given, "array");
+        case ArgShape::Kind::tensor: return elements_text(given, "tensor");
         case ArgShape::Kind::generator:
             return with_article(
                 generator_text(given.generator, static_cast<std::int64_t>(given.shape.size())));
@@ -55,10 +72,10 @@ std::string expected_text(const Argument& argument, const ArgShape& given) {
         given.kind == ArgShape::Kind::absent || given.shape.size() == dims)
         return text;
     for (std::size_t i = 0; i < dims; ++i) {
-        text += (i == 0 ? " (shape [" : ", ") +
+        text += (i == 0 ? " (shape (" : ", ") +
                 (i < rank ? "d" + std::to_string(i) : std::to_string(argument.element.extents[i - rank]));
     }
-    return text + "])";
+    return text + (dims == 1 ? ",))" : "))");
 }
 
 /// PyTorch's name of an element type.
@@ -89,7 +106,10 @@ std::string conversion_hint(const Argument& argument, const ArgShape& given) {
         return std::string("; expected scalar type ") + torch_name(wanted) + " but found " +
                torch_name(given.scalar);
     }
-    if (given.kind == ArgShape::Kind::array) return "; astype() converts it";
+    if (given.kind == ArgShape::Kind::array) {
+        const std::string name = wanted == ScalarType::boolean ? "bool_" : dtype_name(wanted);
+        return "; astype(np." + name + ") converts it";
+    }
     if (given.kind != ArgShape::Kind::weak || given.scalar != ScalarType::boolean || dims != 0) return {};
     return is_floating(wanted) ? "; float() converts it" : "; int() converts it";
 }

@@ -7,7 +7,8 @@
 
 namespace kf::detail {
 
-/// "a float array of shape [3]", "a whole number".
+/// "a float32 array of shape (3,)", "a whole number": in the words of NumPy, since Python alone resolves
+/// calls when they are made.
 [[nodiscard]] std::string found_text(const ArgShape& given);
 
 /// "expected float, found a bool; float() converts it", and which error that is.

@@ -105,7 +105,7 @@ def test_lists_of_vectors_by_name(conversions: Any) -> None:
         ("total", 1.0, "argument 'numbers': expected float[4], found a floating number"),
         ("total", [1, 2, 3], "a float[4] has shape [4], not [3]"),
         ("total", {"x": 1, "y": 2, "z": 3, "w": 4}, "expected float[4], found x, y, z, w of whole numbers"),
-        ("rows", [1, 2], "argument 'm': expected float2[2], found a list of shape [2] of whole numbers"),
+        ("rows", [1, 2], "argument 'm': expected float2[2], found a list of shape (2,) of whole numbers"),
         ("steps", 1.5, "argument 'by': expected int4, found a floating number"),
         ("steps", 2.0, "argument 'by': expected int4, found a floating number"),
         ("steps", True, "argument 'by': expected int4, found a bool"),
@@ -141,11 +141,11 @@ def test_arrays_of_another_rank_or_dtype(conversions: Any) -> None:
     """Ranks of tensors of vectors don't count the vectors, so that the shape is said too."""
     with pytest.raises(kf.ArgumentError) as caught:
         conversions.scale(np.zeros((2, 4, 3), np.float32), 1)
-    text = "argument 'v': expected float3 tensor[1] (shape [d0, 3]), found a float array"
+    text = "argument 'v': expected float3 tensor[1] (shape (d0, 3)), found a float32 array"
     assert text in str(caught.value)
     with pytest.raises(kf.ArgumentError) as caught:
         conversions.scale(np.zeros((4, 3)), 1)
-    text = "expected float3 tensor[1], found a double array of shape [4, 3]; astype() converts it"
+    text = "expected float3 tensor[1], found a float64 array of shape (4, 3); astype(np.float32) converts it"
     assert text in str(caught.value)
 
 

@@ -452,7 +452,7 @@ def test_wrong_objects(make: Any, code: str, text: str) -> None:
         ("hash_1", (3,), "type-mismatch", "argument 'i': expected wang_hash, found a whole number"),
         ("hash_1", (kf.rand_float(),), "type-mismatch", "expected wang_hash, found a rand_float"),
         ("grid_int2", (kf.grid(3),), "type-mismatch", "argument 'i': expected grid[2], found a grid[1]"),
-        ("grid_int2", ([[1, 2]],), "type-mismatch", "expected grid[2], found a list of shape [1, 2]"),
+        ("grid_int2", ([[1, 2]],), "type-mismatch", "expected grid[2], found a list of shape (1, 2)"),
         ("steps", (kf.wang_hash(),), "no-overload", "no overload takes (a wang_hash)"),
         ("noisy", (kf.rand_float(), kf.range(3)), "type-mismatch",
          "'x': expected float tensor[1], found a range"),

@@ -546,7 +546,7 @@ REFUSED: list[tuple[str, Callable[[ModuleType], Any], str, str]] = [
         "dtype",
         lambda m: m.scaled.jvp(FIVE, tangents={"x": np.ones(5)}),
         "type-mismatch",
-        "'tangents.x': expected float tensor[1], found a double array of shape [5]",
+        "'tangents.x': expected float tensor[1], found a float64 array of shape (5,)",
     ),
     (
         "rank",

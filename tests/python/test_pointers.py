@@ -148,8 +148,8 @@ def test_commands_wait(pointers: ModuleType) -> None:
 
 
 BAD: dict[str, tuple[Callable[[], object], str]] = {
-    "another type": (lambda: kf.Tensor.zeros(4, np.int32), "expected float*, found an int tensor"),
-    "an array": (lambda: np.zeros(4, np.float32), "expected float*, found a float array"),
+    "another type": (lambda: kf.Tensor.zeros(4, np.int32), "expected float*, found an int32 tensor"),
+    "an array": (lambda: np.zeros(4, np.float32), "expected float*, found a float32 array"),
     "a fraction": (lambda: 1.5, "expected float*, found a floating number"),
     "a list": (lambda: [1, 2], "expected float*, found a list"),
     "gaps": (

@@ -553,7 +553,7 @@ def test_what_no_array_of_layers_is_is_refused(views: ModuleType) -> None:
         (first, r"'mlp\.layers': a list of 3 .*, not "),
         (other, r"'mlp\.layers': a list of 3 .*, not "),
         ([first, second, third | {"bias": other}], r"'mlp\.layers\[2\]\.bias': expected float tensor\[1\]"),
-        ([first, second | {"weights": wide}, third], r"'mlp\.layers\[1\]\.weights': .*double"),
+        ([first, second | {"weights": wide}, third], r"'mlp\.layers\[1\]\.weights': .*float64"),
         ([first, second | {"scale": 1}, third], r"'mlp\.layers\[1\]': Linear<4> has no field 'scale'"),
         ([first, {"weights": other}, third], r"'mlp\.layers\[1\]': field 'bias' .* is missing"),
         ([first, None, third], r"'mlp\.layers\[1\]\.weights': not given"),
