@@ -29,8 +29,6 @@ std::string describe(const manifest::Argument& argument) {
     return std::visit([&](const auto& kind) { return describe(kind, argument); }, argument.kind);
 }
 
-namespace {
-
 std::string describe(const manifest::Call& call, const manifest::ParameterTree& parameter) {
     const manifest::Argument& first = call.arguments[static_cast<std::size_t>(parameter.leaf)];
     switch (parameter.form) {
@@ -49,6 +47,8 @@ std::string describe(const manifest::Call& call, const manifest::ParameterTree& 
     }
     return text + "}";
 }
+
+namespace {
 
 /// The struct that the host passes an argument in, and its name; null where the host passes the argument
 /// itself.

@@ -24,6 +24,8 @@ namespace kf::detail {
 [[nodiscard]] std::string describe(const manifest::Argument& argument);
 /// "polynomial(a: float, x: float tensor[1]) -> float tensor[1]".
 [[nodiscard]] std::string describe(const manifest::Function& function, const manifest::Call& call);
+/// The same of a parameter: "Ray tensor[1]", "{pos: float3 tensor[1], t: float}".
+[[nodiscard]] std::string describe(const manifest::Call& call, const manifest::ParameterTree& parameter);
 /// What the host passes that argument `i` is of: "ray", where that is a struct given whole, or "ray.origin".
 [[nodiscard]] std::string host_name(const manifest::Call& call, std::size_t i);
 /// The same in words: "Ray tensor[1]", "float3".

@@ -3,7 +3,11 @@
 #include <kf/device.h>
 #include <kf/error.h>
 
+#include <array>
+#include <bit>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/overlap.h"
@@ -30,11 +34,23 @@ AnyTensor make(const Device& device, ElementType element, const Dims& shape,
     return detail::make_tensor(device.state(), *device.state(), element, shape, place);
 }
 
-void fill(const AnyTensor& tensor, std::uint32_t word) {
+void fill_memory(const AnyTensor& tensor, std::uint32_t word) {
     const TensorState& state = *tensor.state();
     if (state.size > 0) {
         state.device->driver().fill(state.allocation, 0, state.allocation->size, word);
     }
+}
+
+/// Returns the 32-bit word that an element repeated in memory is made of, or nothing where it isn't.
+std::optional<std::uint32_t> repeated_word(std::span<const std::byte> element) {
+    std::array<std::byte, sizeof(std::uint32_t)> bytes{};
+    if (element.size() < bytes.size() && bytes.size() % element.size() != 0) return std::nullopt;
+    if (element.size() > bytes.size() && element.size() % bytes.size() != 0) return std::nullopt;
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = element[i % element.size()];
+    for (std::size_t i = 0; i < element.size(); ++i) {
+        if (element[i] != bytes[i % bytes.size()]) return std::nullopt;
+    }
+    return std::bit_cast<std::uint32_t>(bytes);
 }
 
 /// The bytes of the allocation that a view's elements lie in.
@@ -132,7 +148,7 @@ AnyTensor AnyTensor::empty(const Device& device, ElementType element, const Dims
 
 AnyTensor AnyTensor::zeros(const Device& device, ElementType element, const Dims& shape) {
     AnyTensor tensor = make(device, element, shape);
-    fill(tensor, 0);
+    fill_memory(tensor, 0);
     return tensor;
 }
 
@@ -145,13 +161,13 @@ AnyTensor AnyTensor::ones(const Device& device, ElementType element, const Dims&
     switch (element.scalar) {
         case ScalarType::boolean:
         case ScalarType::int8:
-        case ScalarType::uint8: fill(tensor, 0x01010101U); break;
+        case ScalarType::uint8: fill_memory(tensor, 0x01010101U); break;
         case ScalarType::int16:
-        case ScalarType::uint16: fill(tensor, 0x00010001U); break;
-        case ScalarType::float16: fill(tensor, 0x3c003c00U); break;
+        case ScalarType::uint16: fill_memory(tensor, 0x00010001U); break;
+        case ScalarType::float16: fill_memory(tensor, 0x3c003c00U); break;
         case ScalarType::int32:
-        case ScalarType::uint32: fill(tensor, 1U); break;
-        case ScalarType::float32: fill(tensor, 0x3f800000U); break;
+        case ScalarType::uint32: fill_memory(tensor, 1U); break;
+        case ScalarType::float32: fill_memory(tensor, 0x3f800000U); break;
         case ScalarType::int64:
         case ScalarType::uint64: {
             const std::vector<std::uint64_t> host(scalars, 1);
@@ -225,6 +241,31 @@ void AnyTensor::write(std::span<const std::byte> bytes) const {
         source += element;
     });
     driver.upload(state.allocation, range.begin, content);
+}
+
+void AnyTensor::fill(std::span<const std::byte> element) const {
+    const TensorState& state = state_of(*this);
+    const std::size_t size = state.element.size();
+    if (element.size() != size) {
+        throw ArgumentError(ErrorCode::shape_mismatch, "fill: an element has " + std::to_string(size) +
+                                                           " bytes, not " + std::to_string(element.size()));
+    }
+    if (state.size == 0) {
+        return;
+    }
+    const std::uint64_t bytes = static_cast<std::uint64_t>(state.size) * size;
+    const std::optional<std::uint32_t> word = repeated_word(element);
+    if (word && detail::is_dense(state.shape, state.strides) && state.offset % 4 == 0 && bytes % 4 == 0) {
+        driver::Device& driver = state.device->driver();
+        driver.admit();
+        driver.fill(state.allocation, state.offset, bytes, *word);
+        return;
+    }
+    std::vector<std::byte> content;
+    content.reserve(bytes);
+    for (std::int64_t i = 0; i < state.size; ++i)
+        content.insert(content.end(), element.begin(), element.end());
+    write(content);
 }
 
 }  // namespace kf

@@ -50,7 +50,10 @@ Buffer buffer_of(const Tensor& self, bool writable) {
 }
 
 std::string represent_buffer(const Buffer& self) {
-    return std::string(self.writable ? "writable " : "") + "Buffer, a " + describe(self.tensor);
+    std::string text = py::repr(py::cast(self.tensor));
+    text = "Buffer" + text.substr(text.find('('));
+    if (self.writable) text.insert(text.size() - 1, ", writable");
+    return text;
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ void bind_generator(py::module_& module);
 void bind_graph(py::module_& module);
 void bind_globals(py::module_& module);
 void bind_hook(py::module_& module);
+void bind_optional_method(py::module_& module);
 void bind_function_types(py::module_& module);
 void bind_with_gradients(py::module_& module);
 void bind_flat_backward(py::module_& module);

@@ -1,6 +1,7 @@
 // kf.Differentiable: a host value whose gradient accumulates in Python.
 #include "python/differentiable.h"
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/describe.h"
@@ -39,7 +40,8 @@ bool is_struct_list(py::handle value) {
            is_struct_like(py::reinterpret_borrow<py::object>(value)[py::int_(0)]);
 }
 
-py::object zero_struct(const py::object& value, const Where& where) {
+/// The fields of a struct, and what they hold.
+std::vector<std::pair<py::object, py::object>> fields_of(const py::object& value, const Where& where) {
     const bool keyed = PyDict_Check(value.ptr()) != 0 || is_numpy(value);
     py::object names;
     if (PyDict_Check(value.ptr()) != 0) {
@@ -50,11 +52,18 @@ py::object zero_struct(const py::object& value, const Where& where) {
         if (!py::hasattr(value, "__dict__")) refuse_value(value, where);
         names = py::module_::import("builtins").attr("vars")(value);
     }
+    std::vector<std::pair<py::object, py::object>> fields;
+    for (const auto& name : py::list(names)) {
+        fields.emplace_back(py::reinterpret_borrow<py::object>(name),
+                            keyed ? py::object(value[name]) : py::object(value.attr(py::str(name))));
+    }
+    if (fields.empty()) refuse_value(value, where);
+    return fields;
+}
+
+py::object zero_struct(const py::object& value, const Where& where) {
     py::dict zeros;
-    for (const auto& name : py::list(names))
-        zeros[name] =
-            zero_like(keyed ? py::object(value[name]) : py::object(value.attr(py::str(name))), where);
-    if (zeros.empty()) refuse_value(value, where);
+    for (const auto& [name, field] : fields_of(value, where)) zeros[name] = zero_like(field, where);
     const bool generated = !named_fields(value).is_none() && PyTuple_Check(value.ptr()) == 0;
     return generated ? py::object(py::type::of(value)(**zeros)) : py::object(zeros);
 }
@@ -73,48 +82,67 @@ py::object zero_like(const py::object& value, const Where& where) {
     const auto nested = look_through(value, where);
     if (!nested) refuse_value(value, where);
     if (nested->shape.empty()) return py::float_(0.0);
-    return numpy.attr("zeros")(to_tuple(nested->shape));
+    // The dtype of a kf.Tensor of such a list, until the first gradient brings the parameter's own.
+    return numpy.attr("zeros")(to_tuple(nested->shape), py::arg("dtype") = "float32");
 }
 
-/// Refuses what feeds no floating parameter. Plain ints do, as in every call; of structs the fields tell.
-void check_derivative(const py::object& value, const Where& where) {
-    const auto refuse_all = [&](const std::string& what) {
-        refuse(
-            ErrorCode::type_mismatch, where,
-            what +
-                " has no derivative: floating numbers, lists, arrays and tensors of them, and structs have");
-    };
-    const auto shown_with_type = [&] {
-        return shown(value) + " (" + detail::with_article(type_name(value)) + ")";
-    };
+std::string value_and_type(const py::object& value) {
+    return shown(value) + " (" + detail::with_article(type_name(value)) + ")";
+}
+
+/// What has no derivative, in words; empty where something in `value` feeds a floating parameter. Plain ints
+/// do, as in every call.
+std::string without_derivative(const py::object& value, const Where& where) {
+    const RecursionGuard guard(" in a value to differentiate");
     if (const Tensor* tensor = as_tensor(value)) {
-        if (tensor->structure == nullptr && !is_floating(tensor->any.element().scalar))
-            refuse_all(detail::with_article(describe(*tensor)));
-        return;
+        const bool has_one = tensor->structure != nullptr || is_floating(tensor->any.element().scalar);
+        return has_one ? "" : detail::with_article(describe(*tensor));
     }
-    if (as_texture(value) != nullptr || as_sampler(value) != nullptr) refuse_all(shown(value));
-    if (torch_kind(value.ptr()) != TorchKind::none) {
-        if (!py::cast<bool>(value.attr("is_floating_point")())) refuse_all(shown(value));
-        return;
+    if (as_texture(value) != nullptr || as_sampler(value) != nullptr) return shown(value);
+    if (torch_kind(value.ptr()) != TorchKind::none)
+        return py::cast<bool>(value.attr("is_floating_point")()) ? "" : shown(value);
+    if (py::isinstance(value, py::module_::import("enum").attr("Enum"))) return value_and_type(value);
+    if (is_struct_like(value)) {
+        for (const auto& [name, field] : fields_of(value, where))
+            if (without_derivative(field, where).empty()) return {};
+        return value_and_type(value);
     }
-    if (py::isinstance(value, py::module_::import("enum").attr("Enum"))) refuse_all(shown_with_type());
     if (is_numpy(value)) {
-        const auto dtype = py::cast<py::dtype>(value.attr("dtype"));
-        const bool number = !py::isinstance<py::array>(value) && dtype.kind() != 'b';
-        const auto scalar = scalar_of(dtype);
-        if (scalar && !is_floating(*scalar) && !number) refuse_all(shown_with_type());
-        return;
+        const auto scalar = scalar_of(py::cast<py::dtype>(value.attr("dtype")));
+        return scalar && !is_floating(*scalar) ? value_and_type(value) : "";
     }
-    if (is_struct_like(value) || is_struct_list(value)) return;
+    if (is_struct_list(value)) return {};
     const auto nested = look_through(value, where);
-    if (nested && nested->scalar == ScalarType::boolean) refuse_all(shown_with_type());
+    if (!nested) refuse_value(value, where);
+    return nested->scalar == ScalarType::boolean || nested->numbers.empty() ? value_and_type(value) : "";
+}
+
+/// Refuses what feeds no floating parameter.
+void check_derivative(const py::object& value, const Where& where) {
+    const std::string refused = without_derivative(value, where);
+    if (refused.empty()) return;
+    refuse(ErrorCode::type_mismatch, where,
+           refused +
+               " has no derivative: floating numbers, lists, arrays and tensors of them, and structs have");
 }
 
 }  // namespace
 
-Differentiable::Differentiable(const py::object& new_value) { grad_ = take(new_value); }
+Differentiable::Differentiable(const py::object& new_value)
+    : is_list_(PyList_Check(new_value.ptr()) != 0 || PyTuple_Check(new_value.ptr()) != 0) {
+    grad_ = take(new_value);
+}
 
-void Differentiable::set_value(const py::object& new_value) { (void)take(new_value); }
+void Differentiable::set_value(const py::object& new_value) {
+    // NumPy makes doubles of a list, whatever is subtracted from it: [1.0, 2.0] - 0.1 * grad.
+    const bool is_known = is_list_ && is_typed_ && py::isinstance<py::array>(grad_);
+    if (!is_known || !py::isinstance<py::array>(new_value) ||
+        py::cast<py::dtype>(new_value.attr("dtype")).kind() != 'f') {
+        (void)take(new_value);
+        return;
+    }
+    (void)take(new_value.attr("astype")(grad_.attr("dtype"), py::arg("copy") = false));
+}
 
 py::object Differentiable::take(const py::object& new_value) {
     check_derivative(new_value, {"differentiable", "value"});
@@ -195,6 +223,15 @@ py::object summed_into(const py::object& gradient, const py::object& contributio
     return more.attr("sum")(py::arg("axis") = py::tuple(axes), py::arg("keepdims") = true);
 }
 
+/// Returns a gradient in the dtype of what is added to it, the parameter's.
+py::object in_dtype_of(const py::object& gradient, const py::object& contribution) {
+    if (!py::isinstance<py::array>(contribution)) return gradient;
+    const py::object dtype = contribution.attr("dtype");
+    if (py::isinstance<py::array>(gradient) && py::object(gradient.attr("dtype")).equal(dtype))
+        return gradient;
+    return py::module_::import("numpy").attr("asarray")(gradient, dtype);
+}
+
 /// Adds a contribution, for structs a dict of Slang's names, to a sum, which may have attributes' names.
 py::object added(const py::object& sum, const py::object& contribution) {
     if (PyDict_Check(contribution.ptr()) != 0) {
@@ -223,7 +260,8 @@ py::object added(const py::object& sum, const py::object& contribution) {
         return sum;
     }
     const py::object part = summed_into(sum, contribution);
-    auto result = py::reinterpret_steal<py::object>(PyNumber_Add(sum.ptr(), part.ptr()));
+    const py::object typed = in_dtype_of(sum, part);
+    auto result = py::reinterpret_steal<py::object>(PyNumber_Add(typed.ptr(), part.ptr()));
     if (!result) throw py::error_already_set();
     return result;
 }
@@ -233,9 +271,11 @@ py::object added(const py::object& sum, const py::object& contribution) {
 void Differentiable::add(const py::object& contribution) {
     const py::object sum = grad_;  // kept: adding may run code that sets another
     grad_ = added(sum, contribution);
+    is_typed_ = true;
 }
 
 void Differentiable::add_pushed(const py::object& list) {
+    is_typed_ = true;
     const bool alike = py::isinstance<py::array>(grad_) &&
                        py::object(grad_.attr("shape")).equal(py::object(list.attr("shape")));
     const py::object sum = grad_;

@@ -30,6 +30,8 @@ private:
     [[nodiscard]] py::object with_tensor(const Tensor& tensor) const;
 
     py::object grad_;
+    bool is_list_ = false;   ///< the first value was a list or tuple, whose numbers have no dtype
+    bool is_typed_ = false;  ///< a backward call gave `grad_` the parameter's dtype
 };
 
 /// Null when `value` isn't one.

@@ -5,14 +5,17 @@
 #include <structmember.h>
 
 #include <array>
+#include <iterator>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "core/describe.h"
 #include "python/errors.h"
+#include "python/optional_method.h"
 #include "python/pickling.h"
 #include "python/prepared.h"
+#include "python/signature.h"
 
 namespace kf::python {
 namespace {
@@ -276,6 +279,51 @@ PyObject* jvp_of(PyObject* self, void* /*closure*/) {
     });
 }
 
+/// Refuses to call a pass that isn't there. `pass`: "a backward pass"; `asked_by`: what the spec would say.
+[[noreturn]] void refuse_absent(const Function& function, const std::string& pass,
+                                const std::string& asked_by) {
+    const FunctionInfo& info = function.info();
+    const bool has_any = info.differentiable || info.has_fused || info.jvp != nullptr;
+    refuse(ErrorCode::not_differentiable, {info.function.name, {}},
+           (has_any ? "it has no " + pass : "not differentiable") + ": its call in the spec doesn't say " +
+               asked_by);
+}
+
+PyObject* refuse_backward(PyObject* self) {
+    return guarded([&]() -> py::object {
+        refuse_absent(function_of(self), "backward pass",
+                      "\"backward\": true, as that of a [Differentiable] function can");
+    });
+}
+
+PyObject* refuse_fused(PyObject* self) {
+    return guarded([&]() -> py::object {
+        refuse_absent(function_of(self), "fused pass",
+                      "\"backward\": {\"fused\": true}, as that of a [Differentiable] loss can");
+    });
+}
+
+PyObject* refuse_jvp(PyObject* self) {
+    return guarded([&]() -> py::object {
+        refuse_absent(function_of(self), "forward derivative",
+                      "\"forward_diff\": true, as that of a [Differentiable] function can");
+    });
+}
+
+/// f.backward(...) and its kin, of an attribute that may be None.
+template <PyObject* (&get)(PyObject*, void*), PyObject* (&refused)(PyObject*)>
+PyObject* call_optional_pass(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+    const auto pass = py::reinterpret_steal<py::object>(get(self, nullptr));
+    if (!pass) return nullptr;
+    if (pass.is_none()) return refused(self);
+    return PyObject_Vectorcall(pass.ptr(), values, static_cast<std::size_t>(count), names);
+}
+
+template <PassKind pass, bool tangents>
+PyObject* signature(PyObject* self, void* /*closure*/) {
+    return guarded([&] { return signature_of(function_of(self).info(), pass, tangents); });
+}
+
 /// torch(...): the package's Python part makes it, which alone imports PyTorch.
 PyObject* torch_operator(PyObject* self, PyObject* given, PyObject* keywords) {
     return guarded([&] {
@@ -407,14 +455,40 @@ PyTypeObject* make_class(py::module_& module, const char* qualified, bool has_at
 }
 
 /// Makes kf.Backward and its kin, which have no more than calls.
-template <Run& run>
+template <Run& run, PassKind pass = PassKind::forward>
 PyTypeObject* make_pass_class(py::module_& module, const char* qualified, const char* doc, reprfunc shown_as,
                               PyCFunction reduced) {
     static std::array<PyMethodDef, 8> methods = call_methods<run>(reduced);
+    static std::array<PyGetSetDef, 2> properties{
+        {{"__signature__", signature<pass, pass == PassKind::forward>, nullptr, nullptr, nullptr}, {}}};
     return make_class(module, qualified, false,
                       {{Py_tp_methods, methods.data()},
+                       {Py_tp_getset, properties.data()},
                        {Py_tp_repr, reinterpret_cast<void*>(shown_as)},
                        {Py_tp_doc, const_cast<char*>(doc)}});
+}
+
+/// Gives kf.Function its backward, fused and jvp.
+void add_passes(PyTypeObject* type) {
+    static PyGetSetDef properties[] = {
+        {"backward", backward_of, nullptr, "None where the function is not differentiable.", nullptr},
+        {"fused", fused_of, nullptr, "None where the call spec doesn't ask for it.", nullptr},
+        {"jvp", jvp_of, nullptr, "None where the call spec doesn't ask for it.", nullptr},
+    };
+    static PyMethodDef methods[] = {
+        {"backward", method(call_optional_pass<backward_of, refuse_backward>), by_vector, nullptr},
+        {"fused", method(call_optional_pass<fused_of, refuse_fused>), by_vector, nullptr},
+        {"jvp", method(call_optional_pass<jvp_of, refuse_jvp>), by_vector, nullptr},
+    };
+    for (std::size_t i = 0; i < std::size(methods); ++i) {
+        const auto property = py::reinterpret_steal<py::object>(PyDescr_NewGetSet(type, &properties[i]));
+        const auto called = py::reinterpret_steal<py::object>(PyDescr_NewMethod(type, &methods[i]));
+        if (!property || !called) throw py::error_already_set();
+        const py::object both = make_optional_method(property, called);
+        if (PyDict_SetItemString(type->tp_dict, methods[i].ml_name, both.ptr()) != 0)
+            throw py::error_already_set();
+    }
+    PyType_Modified(type);
 }
 
 PyTypeObject* make_function_class(py::module_& module) {
@@ -483,16 +557,19 @@ PyTypeObject* make_function_class(py::module_& module) {
         {"name", name, nullptr, nullptr, nullptr},
         {"signatures", signatures, nullptr, "The overloads, as messages show them.", nullptr},
         {"globals", globals, nullptr, "The global parameters that it reaches.", nullptr},
-        {"backward", backward_of, nullptr, "None where the function is not differentiable.", nullptr},
-        {"fused", fused_of, nullptr, "None where the call spec doesn't ask for it.", nullptr},
-        {"jvp", jvp_of, nullptr, "None where the call spec doesn't ask for it.", nullptr},
+        {"__signature__", signature<PassKind::forward, false>, nullptr, nullptr, nullptr},
         {},
     };
-    constexpr reprfunc shown_as = [](PyObject* self) { return repr(self, "<kernel function ", ">"); };
-    return make_class(module, "kernelfunctions._kf.Function", true,
-                      {{Py_tp_methods, methods},
-                       {Py_tp_getset, properties},
-                       {Py_tp_repr, reinterpret_cast<void*>(shown_as)}});
+    constexpr reprfunc shown_as = [](PyObject* self) {
+        return guarded(
+            [&] { return py::str("<kernel function " + signature_text(function_of(self).info()) + ">"); });
+    };
+    PyTypeObject* const type = make_class(module, "kernelfunctions._kf.Function", true,
+                                          {{Py_tp_methods, methods},
+                                           {Py_tp_getset, properties},
+                                           {Py_tp_repr, reinterpret_cast<void*>(shown_as)}});
+    add_passes(type);
+    return type;
 }
 
 }  // namespace
@@ -509,14 +586,14 @@ const Function* held_backward(py::handle object) {
 
 void bind_function_types(py::module_& module) {
     types().function = make_function_class(module);
-    types().backward = make_pass_class<run<PassKind::backward>>(
+    types().backward = make_pass_class<run<PassKind::backward>, PassKind::backward>(
         module, "kernelfunctions._kf.Backward",
         "The backward pass of a function, with its configuration.\n\n"
         "Takes the function's arguments, then its result, whose gradient flows in (1 where there "
         "is none).\nGradients of inputs accumulate into tensors' `grad_out` and differentiable "
         "values' `grad`.",
         [](PyObject* self) { return repr(self, "<backward pass of ", ">"); }, reduce_backward);
-    types().fused = make_pass_class<run<PassKind::fused>>(
+    types().fused = make_pass_class<run<PassKind::fused>, PassKind::fused>(
         module, "kernelfunctions._kf.Fused",
         "A loss and its gradients in one launch.\n\n"
         "Takes the function's arguments and returns its result, as the function does; the gradients "

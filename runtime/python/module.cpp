@@ -21,6 +21,7 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_options(module);
     kf::python::bind_globals(module);
     kf::python::bind_hook(module);
+    kf::python::bind_optional_method(module);
     kf::python::bind_function_types(module);
     kf::python::bind_prepared(module);
     kf::python::bind_unlaunched_call(module);

@@ -4,6 +4,9 @@
 #include "python/arrays.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
 
 #include "core/tensor_state.h"
 #include "python/buffer.h"
@@ -133,6 +136,50 @@ py::object item(const Tensor& self) {
     return unpack_number(self.any.element().scalar, bytes.data());
 }
 
+void fill(const Tensor& self, py::handle value) {
+    const Where where{"Tensor.fill", "value"};
+    if (self.structure != nullptr) {
+        refuse(ErrorCode::type_mismatch, where,
+               "a tensor of structs is filled by copy_from_numpy(), not with " + shown(value));
+    }
+    std::array<std::byte, 8> bytes{};
+    pack_number(value, self.any.element().scalar, bytes.data(), where);
+    const AnyTensor target = self.any;
+    const GilRelease release;
+    target.fill(std::span(bytes).first(target.element().size()));
+}
+
+void zero_grad(const Tensor& self) {
+    if (!self.any.grad()) {
+        refuse(ErrorCode::missing_argument, {"Tensor.zero_grad", {}},
+               "the tensor has no gradient: with_grads() gives a tensor that has");
+    }
+    const std::vector<std::byte> zeros(self.any.element().size());
+    const AnyTensor owner = self.any;
+    const GilRelease release;
+    if (owner.grad_in()) owner.grad_in().fill(zeros);
+    if (owner.grad_out() && owner.grad_out().state() != owner.grad_in().state()) owner.grad_out().fill(zeros);
+}
+
+[[noreturn]] void refuse_grad(const Tensor&, py::handle) {
+    throw py::attribute_error(
+        "a tensor keeps its gradient: zero_grad() and grad.fill() set its elements, and "
+        "with_grads(grad_out=...) gives a tensor with another one");
+}
+
+void set_item(const py::object& self, py::handle index, py::handle value) {
+    const py::object part = self.attr("__getitem__")(index);
+    if (number_kind(value)) {
+        part.attr("fill")(value);
+        return;
+    }
+    if (!py::isinstance<py::array>(value)) {
+        refuse(ErrorCode::type_mismatch, {"Tensor", {}},
+               "x[i] = y takes a number or a NumPy array, not " + shown(value));
+    }
+    part.attr("copy_from_numpy")(value);
+}
+
 /// "float32", or "structs (pos, dir)".
 std::string dtype_name(const Tensor& tensor) {
     if (tensor.structure == nullptr) return numpy_name(tensor.any.element().scalar);
@@ -188,9 +235,13 @@ std::string represent(const Tensor& self) {
     constexpr std::int64_t most = 64;
     std::string text = "Tensor(";
     if (self.any.size() <= most) {
-        const py::object values = py::module_::import("numpy").attr("array2string")(
-            download(self), py::arg("separator") = ", ", py::arg("prefix") = "Tensor(");
-        text += std::string(py::str(values)) + ", ";
+        try {
+            const py::object values = py::module_::import("numpy").attr("array2string")(
+                download(self), py::arg("separator") = ", ", py::arg("prefix") = "Tensor(");
+            text += std::string(py::str(values)) + ", ";
+        } catch (const DeviceError&) {
+            text += "..., ";  // debuggers show it all the same
+        }
     }
     text += "shape=" + std::string(py::str(to_tuple(self.any.shape()))) + ", dtype=" +
             (self.structure != nullptr ? std::string(py::str(dtype_of(self)))
@@ -286,7 +337,11 @@ void bind_tensor(py::module_& module) {
             "A new C-contiguous array; waits for what writes the tensor.")
         .def("copy_from_numpy", &copy_from_numpy, py::arg("a"),
              "Overwrites the tensor in place; shape and dtype must be the same.")
+        .def("fill", &fill, py::arg("value"), "Sets all elements to one number, in place.")
+        .def("zero_grad", &zero_grad, "Sets the gradients to 0, in place.")
         .def("item", &item, "The value of a tensor of one element.")
+        .def("tolist", [](const Tensor& self) { return download(self).attr("tolist")(); })
+        .def("__setitem__", &set_item, py::arg("index"), py::arg("value"))
         .def("with_grads", &with_grads, py::arg("zero") = true, py::kw_only(),
              py::arg("grad_in") = py::none(), py::arg("grad_out") = py::none(),
              "The same data with gradients: those given, else one new buffer for both, zeroed when `zero`.\n"
@@ -297,11 +352,12 @@ void bind_tensor(py::module_& module) {
                 return Tensor{self.any.without_grads(), self.context, self.structure};
             },
             "The same data without gradients.")
-        .def_property_readonly("grad", [](const Tensor& self) { return gradient(self, self.any.grad()); })
-        .def_property_readonly("grad_in",
-                               [](const Tensor& self) { return gradient(self, self.any.grad_in()); })
-        .def_property_readonly("grad_out",
-                               [](const Tensor& self) { return gradient(self, self.any.grad_out()); })
+        .def_property(
+            "grad", [](const Tensor& self) { return gradient(self, self.any.grad()); }, &refuse_grad)
+        .def_property(
+            "grad_in", [](const Tensor& self) { return gradient(self, self.any.grad_in()); }, &refuse_grad)
+        .def_property(
+            "grad_out", [](const Tensor& self) { return gradient(self, self.any.grad_out()); }, &refuse_grad)
         .def_property_readonly("shape", [](const Tensor& self) { return to_tuple(self.any.shape()); })
         .def_property_readonly(
             "strides", [](const Tensor& self) { return to_tuple(self.any.strides()); },
@@ -323,6 +379,7 @@ void bind_tensor(py::module_& module) {
         .def("__array__", &array_interface, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
         .def("__repr__", &represent);
     bind_views(type);
+    bind_operators(type);
     bind_exports(type);
 }
 

@@ -1,4 +1,4 @@
-// The views of kf.Tensor: indexing, transposing, broadcasting.
+// Parts of kf.Tensor: views (indexing, transposing, broadcasting), and operators.
 #pragma once
 
 #include "python/tensor.h"
@@ -6,5 +6,6 @@
 namespace kf::python {
 
 void bind_views(py::class_<Tensor>& type);
+void bind_operators(py::class_<Tensor>& type);
 
 }  // namespace kf::python

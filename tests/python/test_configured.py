@@ -160,7 +160,7 @@ def test_attributes(scene: ModuleType) -> None:
     with pytest.raises(AttributeError):
         shade.globals = []
     assert str(inspect.signature(shade.set)) == "(values=None, /, **named)"
-    assert repr(shade) == "<kernel function shade>"
+    assert repr(shade) == f"<kernel function {shade.signatures[0]}, and 1 more overload>"
 
 
 def test_a_function_is_no_value_that_python_could_make(scene: ModuleType) -> None:

@@ -71,6 +71,9 @@ FORK = """
 x = kf.Tensor.from_numpy(np.arange(5, dtype=np.float32)).with_grads()
 encoder = device.encoder()
 recorded = calls.simmer.append_to(encoder, x)
+prepared = calls.simmer.prepare(x)
+with kf.Graph() as graph:
+    calls.simmer(x)
 others = [threading.Thread(target=lambda: [calls.simmer(x).to_numpy() for _ in range(200)]) for _ in range(2)]
 for other in others:
     other.start()
@@ -96,6 +99,10 @@ entries = {
     "open": lambda: kf.Device.open(),
     "set_device": lambda: kf.set_device(device.info.id),
     "devices": lambda: kf.devices(),
+    "fill": lambda: x.fill(1),
+    "zero_grad": lambda: x.zero_grad(),
+    "prepared": lambda: prepared(),
+    "replay": lambda: graph.replay(),
 }
 child = os.fork()
 if child == 0:
@@ -108,7 +115,9 @@ if child == 0:
                 print(name, "says", error.code, error, flush=True)
         else:
             print(name, "is taken", flush=True)
-    del x, encoder, recorded, entries
+    if not repr(x).startswith("Tensor(..., shape=(5,), dtype=float32"):
+        print(repr(x), flush=True)
+    del x, encoder, recorded, prepared, graph, entries
     LEAVE
 _, status = os.waitpid(child, 0)
 for other in others:
@@ -147,6 +156,20 @@ if __name__ == "__main__":
     print(bool(np.isfinite(x.to_numpy()).all()))
 """
     assert run(SETUP + program) == "[0, 2, 4, 6, 8]\nTrue\n"
+
+
+def test_a_pool_of_forked_workers_fails_at_once() -> None:
+    program = """
+import multiprocessing
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        try:
+            pool.starmap(calls.add, [(1, 2)] * 4)
+        except kf.DeviceError as error:
+            print(error.code)
+"""
+    assert run(SETUP + program) == "forked\n"
 
 
 def test_a_child_may_be_the_first_to_open_a_device() -> None:

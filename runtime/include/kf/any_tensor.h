@@ -137,6 +137,10 @@ public:
     /// don't do it while another thread's call writes there.
     void read(std::span<std::byte> bytes) const;
     void write(std::span<const std::byte> bytes) const;
+    /// Sets all elements to one, of element().size() bytes. Where those are the same 32-bit word over and
+    /// over, as zeros are, and lie without gaps, the device does it, in order with its calls; else as write()
+    /// does.
+    void fill(std::span<const std::byte> element) const;
 
     explicit AnyTensor(std::shared_ptr<const detail::TensorState> state) : state_(std::move(state)) {}
     [[nodiscard]] const std::shared_ptr<const detail::TensorState>& state() const { return state_; }

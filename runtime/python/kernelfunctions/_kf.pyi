@@ -1,5 +1,6 @@
 """The extension module: see the C++ headers kf/*.h for the contracts underneath."""
 
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import Token
@@ -122,6 +123,7 @@ def description_key(function: Function) -> tuple[Any, ...]:
 def describe_calls(function: Function) -> dict[str, Any]:
     """What a function's calls take and give, as dicts and lists: for kernelfunctions.torch."""
 
+def _optional_method(property: property, method: Callable[..., Any]) -> Any: ...
 def _enter_options(*, deterministic: bool | None = ...) -> Token[Any]: ...
 def _leave_options(token: Token[Any], /) -> None: ...
 def _check_globals(owner: str, names: list[str], given: Mapping[str, Any] | None) -> None: ...
@@ -240,6 +242,10 @@ class Tensor:
         """A new C-contiguous array; waits for what writes the tensor."""
     def copy_from_numpy(self, a: npt.NDArray[Any]) -> None:
         """Overwrites the tensor in place; shape and dtype must be the same."""
+    def fill(self, value: float) -> None:
+        """Sets all elements to one number, in place."""
+    def zero_grad(self) -> None:
+        """Sets the gradients to 0, in place."""
     def broadcast_to(self, shape: int | Sequence[int]) -> Tensor:
         """A read-only view with stride 0 along the new and widened dimensions."""
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
@@ -253,7 +259,9 @@ class Tensor:
     def transpose(self, *axes: int) -> Tensor:
         """A view with its dimensions permuted; reversed when no axes are given."""
     def item(self) -> bool | int | float:
-        """The value of a tensor of one element."""
+        """The value of a tensor of one element, which float() and int() take, too."""
+    def tolist(self) -> Any:
+        """to_numpy().tolist()."""
     def with_grads(self, zero: bool = True, *, grad_in: _Grad = None, grad_out: _Grad = None) -> Tensor:
         """The same data with gradients: those given, else one new buffer for both, zeroed when `zero`.
 
@@ -296,8 +304,15 @@ class Tensor:
     @property
     def device(self) -> Device: ...
     def __getitem__(self, index: _Index | tuple[_Index, ...]) -> Tensor: ...
+    def __setitem__(self, index: _Index | tuple[_Index, ...], value: float | npt.NDArray[Any]) -> None:
+        """Overwrites a part: with one number, or an array of its shape and dtype."""
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Tensor]: ...
+    def __int__(self) -> int: ...
+    def __float__(self) -> float: ...
+    def __eq__(self, other: object) -> bool:
+        """Refused for tensors, arrays and numbers: to_numpy() gives what can be compared."""
+    def __hash__(self) -> int: ...
     def __dlpack__(
         self,
         *,
@@ -757,6 +772,8 @@ class Function:
     @property
     def signatures(self) -> list[str]:
         """The overloads, as messages show them."""
+    @property
+    def __signature__(self) -> inspect.Signature: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The same as calling the function."""

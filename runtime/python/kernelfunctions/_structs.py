@@ -1,6 +1,7 @@
 """The base of generated struct classes, and how functions become their methods."""
 
 from difflib import get_close_matches
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from kernelfunctions._kf import (
@@ -14,6 +15,7 @@ from kernelfunctions._kf import (
     Jvp,
     Module,
     Prepared,
+    _optional_method,
 )
 
 if TYPE_CHECKING:
@@ -97,6 +99,32 @@ class Struct:
     def __repr__(self) -> str:
         fields = ", ".join(f"{field}={getattr(self, field)!r}" for field in self._fields)
         return f"{type(self).__name__}({fields})"
+
+    def __eq__(self, other: object) -> bool:
+        """Compares the fields: lists and arrays by what they hold; of tensors, whether they are the same."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_are_equal(getattr(self, field), getattr(other, field)) for field in self._fields)
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # it changes, as a list does
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """Compares what two structs' fields hold."""
+    if one is other:
+        return True
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_are_equal, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_are_equal(one[name], other[name]) for name in one)
+    if not hasattr(one, "shape") and not hasattr(other, "shape"):
+        return bool(one == other)
+    import numpy as np  # noqa: PLC0415
+
+    if np.shape(one) != np.shape(other):
+        return False
+    elements = one == other
+    return bool(elements.all()) if hasattr(elements, "all") else bool(elements)
 
 
 def _check_attribute(owner: type[Struct], name: str) -> None:
@@ -280,6 +308,12 @@ class BoundFunction:
         return bound  # type: ignore[no-any-return]
 
     @property
+    def __signature__(self) -> Signature:
+        whole = signature(self._function)
+        parameters = [one for one in whole.parameters.values() if one.name != "this"]
+        return whole.replace(parameters=parameters)
+
+    @property
     def backward(self) -> Any:
         """A BoundBackward; None where the method is not differentiable."""
         backward = self._function.backward
@@ -297,6 +331,19 @@ class BoundFunction:
         jvp = self._function.jvp
         return None if jvp is None else BoundJvp(jvp, self._this)
 
+
+def _calling(name: str) -> "Callable[..., Any]":
+    """Returns what s.method.backward(...) runs, which says why where the attribute is None."""
+    of_function = vars(Function)[name]
+
+    def call(bound: BoundFunction, /, *arguments: Any, **keywords: Any) -> Any:
+        return of_function(bound._function, bound._this, *arguments, **keywords)
+
+    return call
+
+
+for _name in ("backward", "fused", "jvp"):
+    setattr(BoundFunction, _name, _optional_method(vars(BoundFunction)[_name], _calling(_name)))
 
 #: Of a generated stub: the same with the method's own signatures.
 _Bound = TypeVar("_Bound", bound=BoundFunction)
