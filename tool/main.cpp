@@ -9,6 +9,8 @@
 #include "cli/options.h"
 #include "output/journal.h"
 #include "output/sink.h"
+#include "run/against.h"
+#include "run/extraction.h"
 #include "run/generate.h"
 #include "run/inspection.h"
 #include "run/listing.h"
@@ -19,6 +21,7 @@
 namespace {
 
 using namespace kf::gen;
+namespace manifest = kf::manifest;
 
 /// Prints what was found; gives the code to exit with, or exit_done where the command goes on.
 int report(const Findings& found) {
@@ -98,7 +101,15 @@ int finish(const CheckEnd& end, const Options& options) {
     return end.code;
 }
 
+int compare(const Options& options, const DiskFileSystem& disk) {
+    const Outcome<std::vector<InterfaceChange>> changes = changes_against(options, disk);
+    if (const int code = report(findings(changes, options)); code != exit_done) return code;
+    std::cout << interface_report(changes.value(), options.gradients.json);
+    return breaks_callers(changes.value()) ? exit_input : exit_done;
+}
+
 int check(const Options& options, DiskFileSystem& disk) {
+    if (!options.against.empty()) return compare(options, disk);
     std::filesystem::path program;
     if (options.gradients.wanted) {
         const Outcome<std::filesystem::path> found = find_check_program();
@@ -124,10 +135,17 @@ int list(const Options& options, DiskFileSystem& disk) {
     return exit_done;
 }
 
-int inspect(const Options& options, const DiskFileSystem& disk) {
-    const Outcome<std::string> text = inspect_artifact(options.artifact, disk);
-    if (const int code = report(findings(text, options)); code != exit_done) return code;
-    std::cout << text.value();
+int inspect(const Options& options, DiskFileSystem& disk) {
+    const Outcome<manifest::Manifest> artifact = read_artifact(options.artifact, disk);
+    if (const int code = report(findings(artifact, options)); code != exit_done) return code;
+    if (!options.extract.empty()) {
+        DiskSink sink(disk, options.extract / ".kfgen-journal");
+        const auto written = sink.write(extracted_files(artifact.value(), options.extract));
+        if (const int code = report(findings(written, options)); code != exit_done) return code;
+        say(written.value(), options);
+        return exit_done;
+    }
+    std::cout << inspection(artifact.value());
     return exit_done;
 }
 

@@ -61,7 +61,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     ),
     "tool/artifact": ("runtime/core", "tool/kernels"),
     "tool/cache": ("runtime/core", "tool/kernels", "tool/output"),
-    "tool/cli": ("runtime/core/join.h", "tool/diagnostic", "tool/spec", "tool/output"),
+    "tool/cli": ("runtime/core/join.h", "tool/diagnostic", "tool/spec", "tool/output", "tool/emit/render.h"),
     "tool/run": (
         *("runtime/include", "runtime/core", "tool/diagnostic", "tool/support", "tool/spec", "tool/libclang"),
         *("tool/slang", "tool/plan", "tool/emit", "tool/kernels", "tool/output", "tool/cuda"),

@@ -1,4 +1,4 @@
-// The command line as a value: CLI11 parses, the help is ours.
+// The command line as a value: CLI11 parses, and cli/pages.h prints the help.
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
@@ -7,10 +7,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "cli/commands.h"
+#include "cli/pages.h"
 #include "cli/response_file.h"
 #include "core/join.h"
 #include "diagnostic/suggest.h"
@@ -18,64 +21,6 @@
 
 namespace kf::gen {
 namespace {
-
-// One page for all commands. It fits a screen.
-constexpr std::string_view help_text = R"(usage: kfgen COMMAND SPEC [OPTION ...] [@FILE ...]
-
-Compiles Slang functions ahead of time into kernels with C++ and Python wrappers.
-SPEC (NAME.kf.json) says which functions and how their arguments are passed.
-
-  init NAME.slang          write a spec to start from, NAME.kf.json (-o FILE, --force)
-  generate SPEC -o DIR     write NAME.h, NAME.cpp, NAME.kfa and NAME.d into DIR
-    -n, --dry-run            say what would be written, write nothing
-    --depfile FILE           where the depfile goes instead of DIR/NAME.d
-    --stamp FILE             a file to rewrite whenever the run succeeds
-  check SPEC               do all that generate does, but write nothing
-    --gradients              run it, too, and compare gradients (see kfgen check --help)
-  list SPEC                print the calls, their overloads and their kernels
-  inspect FILE.kfa         verify an artifact and print what it holds
-
-  --python                 also NAME.py, NAME.pyi and py.typed
-  --torch-tests            those and NAME_torch_test.py, for pytest
-  --embed HOW, --no-embed  NAME.kfa by incbin, text, elf-x86_64, elf-aarch64; or beside it
-  --backend vulkan|cuda    compile for this, not for the spec's targets (repeatable)
-  --namespace NS           the C++ namespace, instead of the spec's
-  -I DIR                   look for Slang imports here too (--include-directory)
-  -D NAME[=TEXT]           define a macro for Slang (--define)
-  --cxx-option OPTION      compile the C++ headers of "structs" with it (repeatable)
-  --compile-commands FILE  compile them as the compile_commands.json FILE says
-  --cache-dir DIR          keep compiled kernels here (environment: KFGEN_CACHE_DIR;
-                           default: kernelfunctions in XDG_CACHE_HOME or ~/.cache)
-  --cache-size SIZE        the cache's largest size, 500M or 2G (default: 1G; 0: none)
-  --no-cache               compile every kernel, keep none
-  --timeout SECONDS        give up a kernel that takes Slang longer (default: 120)
-  --max-memory SIZE        give up a kernel that takes Slang more memory, 4G
-  --no-progress            no lines that say how far a long run is
-  -j, --jobs N             compile with N threads (default: one per processor)
-  -v, -q                   say more (--verbose), say nothing but errors (--quiet)
-  --werror                 take warnings for errors: exit with 1 and write nothing
-  --error-format text|json   how errors and warnings are printed
-)";
-
-// The text of `kfgen check --help`.
-constexpr std::string_view check_help_text = R"(usage: kfgen check SPEC [OPTION ...] [@FILE ...]
-       kfgen check SPEC|FILE.kfa --gradients [OPTION ...]
-
-Does all that generate does, and writes nothing. With --gradients it then runs every backward
-kernel on a device, with random inputs, and compares each input's gradient with differences of
-the forward kernel's results; forward derivatives likewise. It reports which inputs have
-gradients and which don't, and why.
-
-  --device NAME            run on this: vulkan, cuda:0, vulkan:llvmpipe (default: KF_DEVICE)
-  --seed N                 other inputs; the same seed makes the same ones (default: 1)
-  --range LOW,HIGH         floating inputs lie between (default: -1.5,1.5 and 0.1,0.9 in turn)
-  --shape ARGUMENT=N,...   the extents of a tensor, also FUNCTION.ARGUMENT (repeatable)
-  --except FUNCTION        leave it out: its derivative is meant to be another (repeatable)
-  --format text|json       how the report is printed
-
-The exit code is 1 when a gradient is wrong or a call could not be run.
-kfgen --help lists the options that all commands have.
-)";
 
 std::pair<double, double> split_range(const std::string& text) {
     const std::size_t comma = text.find(',');
@@ -167,54 +112,22 @@ std::string embedding_name(Embedding embedding) {
 
 class Parser {
 public:
-    explicit Parser(const std::string& version) : app_("", "kfgen") {
+    explicit Parser(const std::string& version) : app_("", "kfgen"), version_(version) {
         app_.set_version_flag("--version", "kfgen " + version);
+        // Thrown like the one for help, from where CLI11 doesn't ask for a command first.
+        app_.add_flag_callback("--man", [] { throw CLI::CallForAllHelp(); });
         app_.require_subcommand(1);
         app_.fallthrough();
-        CLI::App& generate = command("generate", Command::generate);
-        generate.add_option("-o,--output-dir", output_directory_)->required();
-        generate.add_option("--depfile", depfile_);
-        generate.add_option("--stamp", stamp_);
-        generate.add_flag("-n,--dry-run", options_.dry_run);
-        CLI::App& init = *app_.add_subcommand("init", "");
-        init.final_callback([this] { options_.command = Command::init; });
-        init.add_option("MODULE", module_)->required();
-        init.add_option("-o,--output", output_);
-        init.add_flag("--force", options_.force);
+        add_init();
+        add_generate();
         add_check();
-        command("list", Command::list);
-        CLI::App& inspect = *app_.add_subcommand("inspect", "");
-        inspect.final_callback([this] { options_.command = Command::inspect; });
-        inspect.add_option("FILE", artifact_)->required();
-
-        app_.add_flag("--python", options_.python);
-        app_.add_flag("--torch-tests", options_.torch_tests);
-        auto* embed = app_.add_option("--embed", embedding_);
-        embed->check(CLI::IsMember(std::vector<std::string>{"incbin", "text", "elf-x86_64", "elf-aarch64"}));
-        app_.add_flag("--no-embed", no_embed_)->excludes(embed);
-        app_.add_option("--backend", backends_)
-            ->allow_extra_args(false)
-            ->check(CLI::IsMember(std::vector<std::string>{"vulkan", "cuda"}));
-        app_.add_option("--namespace", options_.namespace_name);
-        app_.add_option("-I,--include-directory", include_directories_)->allow_extra_args(false);
-        app_.add_option("-D,--define", defines_)->allow_extra_args(false);
-        app_.add_option("--cxx-option", options_.cpp.options)->allow_extra_args(false);
-        app_.add_option("--compile-commands", compile_commands_);
-        app_.add_option("--cache-dir", cache_)->envname("KFGEN_CACHE_DIR");
-        app_.add_option("--cache-size", options_.cache_size)
-            ->envname("KFGEN_CACHE_SIZE")
-            ->transform(CLI::AsSizeValue(false));
-        app_.add_flag("--no-cache", no_cache_);
-        app_.add_option("--timeout", options_.timeout)->check(CLI::Range(0.001, 1e6));
-        app_.add_option("--max-memory", options_.max_memory)->transform(CLI::AsSizeValue(false));
-        app_.add_flag("--no-progress", options_.no_progress);
-        app_.add_option("-j,--jobs", options_.jobs)->check(CLI::Range(1U, 1024U));
-        app_.add_flag("--werror", options_.werror);
-        auto* verbose = app_.add_flag("-v,--verbose");
-        auto* quiet = app_.add_flag("-q,--quiet");
-        verbose->excludes(quiet);
-        app_.add_option("--error-format", error_format_)
-            ->check(CLI::IsMember(std::vector<std::string>{"text", "json"}));
+        take_spec(command("list", Command::list));
+        add_inspect();
+        CLI::App& completion = command("completion", Command::none);
+        completion.add_option("SHELL", shell_)
+            ->required()
+            ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}));
+        add_common();
     }
 
     CommandLine parse(std::vector<std::string> arguments) {
@@ -222,10 +135,18 @@ public:
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last one for the first
         try {
             app_.parse(std::move(arguments));
+            refuse_what_has_no_meaning();
             result.options = options();
+            if (!shell_.empty()) {
+                result.done = true;
+                result.text = completion(pages(), shell_);
+            }
         } catch (const CLI::CallForHelp&) {
             result.done = true;
-            result.text = app_.got_subcommand("check") ? check_help_text : help_text;
+            result.text = help();
+        } catch (const CLI::CallForAllHelp&) {
+            result.done = true;
+            result.text = man_page(pages());
         } catch (const CLI::CallForVersion& version) {
             result.done = true;
             result.text = std::string(version.what()) + '\n';
@@ -241,15 +162,57 @@ private:
     CLI::App& command(const std::string& name, Command value) {
         CLI::App* sub = app_.add_subcommand(name, "");
         sub->final_callback([this, value] { options_.command = value; });
-        sub->add_option("SPEC", spec_)->required();
         return *sub;
+    }
+
+    void take_spec(CLI::App& sub) { sub.add_option("SPEC", spec_)->required(); }
+
+    /// Gives the option its words in the help. `argument`: what stands for its value there, "text|json" for
+    /// one of these words; empty: a flag.
+    CLI::Option* describe(CLI::Option* option, const std::string& argument, const std::string& text) {
+        arguments_[option] = argument;
+        if (argument.find('|') != std::string::npos) {
+            OptionPage page;
+            page.argument = argument;
+            option->check(CLI::IsMember(page.choices()));
+        }
+        return option->description(text);
+    }
+
+    void add_init() {
+        CLI::App& init = command("init", Command::init);
+        init.add_option("MODULE", module_)->required();
+        describe(init.add_option("-o,--output", output_), "FILE",
+                 "write this spec; - prints it (default: NAME.kf.json beside the module)");
+        describe(init.add_flag("--force", options_.force), "", "replace a spec that exists");
+    }
+
+    void add_generate() {
+        CLI::App& generate = command("generate", Command::generate);
+        take_spec(generate);
+        describe(generate.add_option("-o,--output-dir", output_directory_), "DIR",
+                 "where the outputs go; made where it is missing")
+            ->required();
+        describe(generate.add_option("--depfile", depfile_), "FILE",
+                 "where the depfile goes instead of DIR/NAME.d");
+        describe(generate.add_option("--stamp", stamp_), "FILE",
+                 "a file to rewrite whenever the run succeeds");
+        describe(generate.add_flag("-n,--dry-run", options_.dry_run), "",
+                 "say what would be written, write nothing");
     }
 
     void add_check() {
         CLI::App& check = command("check", Command::check);
+        take_spec(check);
         GradientOptions& gradients = options_.gradients;
-        auto* wanted = check.add_flag("--gradients", gradients.wanted);
-        check.add_option("--device", gradients.device)->needs(wanted);
+        auto* against = describe(check.add_option("--against", against_), "FILE",
+                                 "an artifact or a spec: compare the interface with it");
+        auto* wanted = describe(check.add_flag("--gradients", gradients.wanted), "",
+                                "run gradients and compare them with differences");
+        against->excludes(wanted);
+        describe(check.add_option("--device", gradients.device), "NAME",
+                 "run on this: vulkan, cuda:0, vulkan:llvmpipe (default: KF_DEVICE)")
+            ->needs(wanted);
         // CLI11 would name its limits as doubles, with 300 digits.
         const CLI::Validator number(
             [](const std::string& text) {
@@ -260,13 +223,151 @@ private:
                 return good ? std::string() : "'" + text + "' is not a whole number from 0 to 2^64 - 1";
             },
             "NUMBER");
-        check.add_option("--seed", gradients.seed)->needs(wanted)->check(number);
-        check.add_option("--range", range_)->needs(wanted);
-        check.add_option("--shape", shapes_)->allow_extra_args(false)->needs(wanted);
-        check.add_option("--except", gradients.except)->allow_extra_args(false)->needs(wanted);
-        check.add_option("--format", format_)
+        describe(check.add_option("--seed", gradients.seed), "N",
+                 "other inputs; the same seed makes the same ones (default: 1)")
             ->needs(wanted)
-            ->check(CLI::IsMember(std::vector<std::string>{"text", "json"}));
+            ->check(number);
+        describe(check.add_option("--range", range_), "LOW,HIGH",
+                 "floating inputs lie between (default: -1.5,1.5 and 0.1,0.9 in turn)")
+            ->needs(wanted);
+        describe(check.add_option("--shape", shapes_), "ARGUMENT=N,...",
+                 "the extents of a tensor, also FUNCTION.ARGUMENT (repeatable)")
+            ->allow_extra_args(false)
+            ->needs(wanted);
+        describe(check.add_option("--except", gradients.except), "FUNCTION",
+                 "leave it out: its derivative is meant to be another (repeatable)")
+            ->allow_extra_args(false)
+            ->needs(wanted);
+        describe(check.add_option("--format", format_), "text|json", "how the report is printed");
+    }
+
+    void add_inspect() {
+        CLI::App& inspect = command("inspect", Command::inspect);
+        inspect.add_option("FILE", artifact_)->required();
+        describe(inspect.add_option("--extract", extract_), "DIR",
+                 "write each kernel image into a file there, and manifest.json");
+    }
+
+    /// Options of several commands; their group says of which.
+    CLI::Option* common(CLI::Option* option, const std::string& group, const std::string& argument,
+                        const std::string& text) {
+        return describe(option, argument, text)->group(group);
+    }
+
+    void add_common() {
+        common(app_.add_flag("--python", options_.python), outputs, "",
+               "also NAME.py, NAME.pyi and py.typed");
+        common(app_.add_flag("--torch-tests", options_.torch_tests), outputs, "",
+               "those and NAME_torch_test.py, for pytest");
+        auto* embed =
+            common(app_.add_option("--embed", embedding_), outputs, "incbin|text|elf-x86_64|elf-aarch64",
+                   "how NAME.kfa gets into the program (default: incbin)");
+        common(app_.add_flag("--no-embed", no_embed_), outputs, "",
+               "load NAME.kfa at run time, not from inside NAME.cpp")
+            ->excludes(embed);
+        common(app_.add_option("--namespace", options_.namespace_name), outputs, "NS",
+               "the C++ namespace, instead of the spec's");
+        common(app_.add_option("--backend", backends_), outputs, "vulkan|cuda",
+               "compile for this, not for the spec's targets (repeatable)")
+            ->allow_extra_args(false);
+        common(app_.add_option("-I,--include-directory", include_directories_), slang, "DIR",
+               "look for Slang imports here too (repeatable)")
+            ->allow_extra_args(false);
+        common(app_.add_option("-D,--define", defines_), slang, "NAME[=TEXT]",
+               "define a macro for Slang (repeatable)")
+            ->allow_extra_args(false);
+        common(app_.add_option("--cxx-option", options_.cpp.options), cxx, "OPTION",
+               "compile the C++ headers of \"structs\" with it (repeatable)")
+            ->allow_extra_args(false);
+        common(app_.add_option("--compile-commands", compile_commands_), cxx, "FILE",
+               "compile them as this compile_commands.json says");
+        common(app_.add_option("--cache-dir", cache_), compiling, "DIR",
+               "keep compiled kernels here (environment: KFGEN_CACHE_DIR; default: kernelfunctions in "
+               "XDG_CACHE_HOME or "
+               "~/.cache)")
+            ->envname("KFGEN_CACHE_DIR");
+        common(
+            app_.add_option("--cache-size", options_.cache_size), compiling, "SIZE",
+            "the cache's largest size, 500M or 2G (environment: KFGEN_CACHE_SIZE; default: 1G; 0: no limit)")
+            ->envname("KFGEN_CACHE_SIZE")
+            ->transform(CLI::AsSizeValue(false));
+        common(app_.add_flag("--no-cache", no_cache_), compiling, "", "compile every kernel, keep none");
+        common(app_.add_option("--timeout", options_.timeout), compiling, "SECONDS",
+               "give up a kernel that takes Slang longer (default: 120)")
+            ->check(CLI::Range(0.001, 1e6));
+        common(app_.add_option("--max-memory", options_.max_memory), compiling, "SIZE",
+               "give up a kernel that takes Slang more memory: 4G (default: no limit)")
+            ->transform(CLI::AsSizeValue(false));
+        common(app_.add_option("-j,--jobs", options_.jobs), compiling, "N",
+               "compile with N threads (default: one per processor)")
+            ->check(CLI::Range(1U, 1024U));
+        auto* verbose = common(app_.add_flag("-v,--verbose"), messages, "", "say more");
+        auto* quiet = common(app_.add_flag("-q,--quiet"), messages, "", "say nothing but errors");
+        verbose->excludes(quiet);
+        common(app_.add_flag("--no-progress", options_.no_progress), messages, "",
+               "no lines that say how far a long run is");
+        common(app_.add_flag("--werror", options_.werror), messages, "",
+               "take warnings for errors: exit with 1 and write nothing");
+        common(app_.add_option("--error-format", error_format_), messages, "text|json",
+               "how errors and warnings are printed");
+    }
+
+    /// The groups of common options that a command takes.
+    static std::vector<std::string> groups_of(const std::string& command) {
+        if (command == "completion") return {};
+        if (command == "init") return {slang, messages};
+        if (command == "inspect") return {messages};
+        return {outputs, slang, cxx, compiling, messages};
+    }
+
+    /// Ends a run that says what its command has no use for.
+    void refuse_what_has_no_meaning() const {
+        const std::string command = app_.get_subcommands().front()->get_name();
+        const std::vector<std::string> groups = groups_of(command);
+        for (const auto& [option, argument] : arguments_) {
+            const auto& own = app_.get_options();
+            if (std::find(own.begin(), own.end(), option) == own.end() || option->count() == 0) continue;
+            const bool known = std::find(groups.begin(), groups.end(), option->get_group()) != groups.end();
+            // What the environment says is for all commands.
+            if (!known && option->get_envname().empty())
+                throw CLI::ValidationError(option->get_name(), "'kfgen " + command + "' has no use for it");
+        }
+        if (!format_.empty() && !options_.gradients.wanted && against_.empty())
+            throw CLI::ValidationError("--format requires --gradients or --against");
+    }
+
+    [[nodiscard]] OptionPage page_of(const CLI::Option& option) const {
+        OptionPage page;
+        for (const std::string& name : option.get_snames()) page.names.push_back("-" + name);
+        for (const std::string& name : option.get_lnames()) page.names.push_back("--" + name);
+        page.argument = arguments_.at(&option);
+        page.text = option.get_description();
+        page.is_repeatable = page.text.ends_with("(repeatable)");
+        return page;
+    }
+
+    [[nodiscard]] Pages pages() const {
+        Pages pages{version_, command_texts()};
+        for (CommandPage& page : pages.commands) {
+            OptionGroup own{"Options", {}};
+            for (const CLI::Option* option : app_.get_subcommand(page.name)->get_options())
+                if (arguments_.contains(option)) own.options.push_back(page_of(*option));
+            if (!own.options.empty()) page.groups.push_back(std::move(own));
+            for (const std::string& title : groups_of(page.name)) {
+                OptionGroup group{title, {}};
+                for (const CLI::Option* option : app_.get_options())
+                    if (option->get_group() == title) group.options.push_back(page_of(*option));
+                page.groups.push_back(std::move(group));
+            }
+        }
+        return pages;
+    }
+
+    [[nodiscard]] std::string help() const {
+        const Pages all = pages();
+        for (const CommandPage& page : all.commands)
+            if (app_.got_subcommand(page.name)) return help_text(page);
+        return help_text(all);
     }
 
     void take_gradient_options(GradientOptions& gradients) const {
@@ -285,7 +386,10 @@ private:
         result.python = result.python || result.torch_tests;  // the tests import NAME.py
         result.spec = spec_;
         result.artifact = artifact_;
-        if (result.gradients.wanted && result.spec.extension() == ".kfa") {
+        result.against = against_;
+        result.extract = extract_;
+        const bool compares = result.gradients.wanted || !against_.empty();
+        if (compares && result.spec.extension() == ".kfa") {
             std::swap(result.spec, result.artifact);
         }
         result.module = module_;
@@ -316,13 +420,19 @@ private:
         return result;
     }
 
+    static std::vector<std::string> command_names() {
+        std::vector<std::string> names;
+        for (const CommandPage& page : command_texts()) names.push_back(page.name);
+        return names;
+    }
+
     [[nodiscard]] Diagnostic diagnostic(const CLI::ParseError& error) const {
         Diagnostic result{Severity::error, "command-line", {}, error.what(), {}};
         const std::vector<std::string> unexpected = app_.remaining(true);
         if (!unexpected.empty()) {
             const std::string word = unexpected.front().substr(0, unexpected.front().find('='));
             result.message = "unknown argument '" + word + "'";
-            std::vector<std::string> known{"generate", "check", "list", "inspect"};
+            std::vector<std::string> known = command_names();
             std::vector<const CLI::App*> apps{&app_};
             for (const CLI::App* sub : app_.get_subcommands(nullptr)) {
                 apps.push_back(sub);
@@ -338,13 +448,22 @@ private:
                 result.notes.push_back("did you mean '" + *near + "'?");
             }
         } else if (app_.get_subcommands().empty()) {
-            result.message = "no command is given: init, generate, check, list or inspect";
+            result.message = "no command is given: " + join(command_names());
         }
         result.notes.emplace_back("kfgen --help lists commands and options");
         return result;
     }
 
+    // Titles of groups in the help.
+    static constexpr const char* outputs = "Outputs";
+    static constexpr const char* slang = "Slang";
+    static constexpr const char* cxx = "C++ structs";
+    static constexpr const char* compiling = "Compiling";
+    static constexpr const char* messages = "Messages";
+
     CLI::App app_;
+    std::string version_;
+    std::map<const CLI::Option*, std::string> arguments_;  ///< of the options that have words in the help
     Options options_;
     std::string spec_;
     std::string artifact_;
@@ -359,7 +478,10 @@ private:
     bool no_embed_ = false;
     bool no_cache_ = false;
     std::string error_format_ = "text";
-    std::string format_ = "text";
+    std::string format_;
+    std::string against_;
+    std::string extract_;
+    std::string shell_;
     std::string range_;
     std::vector<std::string> shapes_;
     std::vector<std::string> backends_;

@@ -28,7 +28,7 @@ struct GradientOptions {
     std::optional<std::pair<double, double>> range;                         ///< of floating inputs
     std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;  ///< by argument
     std::vector<std::string> except;                                        ///< functions
-    bool json = false;
+    bool json = false;                                                      ///< of --against too
 
     bool operator==(const GradientOptions&) const = default;
 };
@@ -46,7 +46,9 @@ enum class Embedding : std::uint8_t {
 struct Options {
     Command command = Command::none;
     std::filesystem::path spec;      ///< of all commands but inspect
-    std::filesystem::path artifact;  ///< of inspect; of check --gradients instead of the spec
+    std::filesystem::path artifact;  ///< of inspect; of check --gradients and --against instead of the spec
+    std::filesystem::path against;   ///< of check: an artifact or a spec; empty: nothing is compared
+    std::filesystem::path extract;   ///< of inspect: folder for kernel images; empty: none
     std::filesystem::path module;    ///< of init
     std::filesystem::path output;    ///< of init: the spec to write; empty: beside the module; "-": print it
     bool force = false;              ///< of init: replace the spec

@@ -16,21 +16,21 @@ std::string leaf_text(const manifest::Argument& argument) {
     return spec_text(argument, argument.type.empty() ? slang_name(argument.element) : argument.type);
 }
 
-std::string parameter_text(const manifest::Call& call, const manifest::ParameterTree& parameter) {
+}  // namespace
+
+std::string kind_text(const manifest::Call& call, const manifest::ParameterTree& parameter) {
     const manifest::Argument& first = call.arguments[static_cast<std::size_t>(parameter.leaf)];
     if (parameter.form == Form::leaf) return leaf_text(first);
     std::string text;
     if (parameter.form == Form::fields) {
         for (const manifest::ParameterTree& field : parameter.fields)
-            text += (text.empty() ? "" : ", ") + field.name + ": " + parameter_text(call, field);
+            text += (text.empty() ? "" : ", ") + field.name + ": " + kind_text(call, field);
         return "{" + text + "}";
     }
     text = parameter.type;
     for (const std::int64_t extent : parameter.extents) text += "[" + std::to_string(extent) + "]";
     return spec_text(first, text);
 }
-
-}  // namespace
 
 std::string overload_text(const manifest::Call& call) {
     std::string text = "(";
@@ -46,16 +46,22 @@ std::string overload_text(const manifest::Call& call) {
         text += name + ": " + kind;
     };
     for (const manifest::ParameterTree& parameter : call.parameters)
-        add(parameter.name, manifest::role_of(call, parameter), parameter_text(call, parameter));
+        add(parameter.name, manifest::role_of(call, parameter), kind_text(call, parameter));
     return text + ")" + result + ", rank " + std::to_string(call.rank);
 }
 
-std::string overload_text(const PlannedCall& call) {
+manifest::Call host_call(const PlannedCall& call) {
     manifest::Call host;
     host.rank = call.rank;
+    host.dispatch = call.dispatch;
+    host.strict_broadcasting = call.strict_broadcasting;
+    host.has_backward = call.has_backward;
+    host.has_fused = call.has_fused;
     for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
     for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
-    return overload_text(host);
+    return host;
 }
+
+std::string overload_text(const PlannedCall& call) { return overload_text(host_call(call)); }
 
 }  // namespace kf::gen

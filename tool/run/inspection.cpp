@@ -116,7 +116,7 @@ std::string inspection(const manifest::Manifest& manifest) {
            std::to_string(bytes) + " bytes\n";
 }
 
-Outcome<std::string> inspect_artifact(const std::filesystem::path& path, const FileSystem& file_system) {
+Outcome<manifest::Manifest> read_artifact(const std::filesystem::path& path, const FileSystem& file_system) {
     const Outcome<std::string> content = file_system.read(path);
     if (!content) {
         const Diagnostic& failed = content.errors().front();
@@ -124,7 +124,7 @@ Outcome<std::string> inspect_artifact(const std::filesystem::path& path, const F
                           failed.location, failed.message, failed.notes};
     }
     try {
-        return inspection(artifact::read(std::as_bytes(std::span(content.value()))));
+        return artifact::read(std::as_bytes(std::span(content.value())));
     } catch (const Error& error) {
         return Diagnostic{
             Severity::error, std::string(error_id(error.code())), {path.string(), 0, 0}, error.what(), {}};

@@ -13,7 +13,7 @@ namespace kf::gen {
 /// Functions with their overloads; then kernels with what each takes, needs and holds. Sizes are bytes.
 std::string inspection(const manifest::Manifest& manifest);
 
-/// Reads and verifies the file first. Errors: "artifact-missing", "artifact-corrupt", "artifact-version".
-Outcome<std::string> inspect_artifact(const std::filesystem::path& path, const FileSystem& file_system);
+/// Reads and verifies an artifact. Errors: "artifact-missing", "artifact-corrupt", "artifact-version".
+Outcome<manifest::Manifest> read_artifact(const std::filesystem::path& path, const FileSystem& file_system);
 
 }  // namespace kf::gen

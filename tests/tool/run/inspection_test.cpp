@@ -86,7 +86,9 @@ std::string file_of(const manifest::Manifest& manifest) {
 Outcome<std::string> inspect(const std::string& content) {
     FakeFileSystem disk;
     disk.files["sample.kfa"] = content;
-    return inspect_artifact("sample.kfa", disk);
+    const Outcome<manifest::Manifest> artifact = read_artifact("sample.kfa", disk);
+    if (!artifact) return artifact.errors();
+    return inspection(artifact.value());
 }
 
 std::string digest(const std::string& text) { return hex(sha256(bytes(text).span())); }
@@ -190,7 +192,7 @@ TEST(Inspection, RefusesANewerFile) {
 }
 
 TEST(Inspection, SaysThatAFileIsMissing) {
-    const auto refused = inspect_artifact("nowhere.kfa", FakeFileSystem());
+    const auto refused = read_artifact("nowhere.kfa", FakeFileSystem());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.errors()[0].id, "artifact-missing");
     EXPECT_EQ(refused.errors()[0].location.file, "nowhere.kfa");

@@ -1,0 +1,373 @@
+// `kfgen check --against`: what changed in an interface, and what of that breaks callers.
+#include "run/interface_changes.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "core/items.h"
+#include "core/join.h"
+#include "emit/overload.h"
+
+namespace kf::gen {
+namespace {
+
+using manifest::Call;
+using manifest::Function;
+using manifest::Manifest;
+using manifest::Role;
+
+struct HostParameter {
+    std::string name;
+    std::string kind;  ///< with "out" or "inout" before it
+    /// The leaves of a struct: names, elements and places.
+    std::string layout;
+
+    bool operator==(const HostParameter&) const = default;
+};
+
+/// One overload as hosts see it.
+struct Signature {
+    const Call* call = nullptr;
+    std::vector<HostParameter> parameters;
+    std::string result;
+    std::string text;
+    bool taken = false;  ///< its counterpart was found
+};
+
+std::string layout_text(const Call& call, const manifest::ParameterTree& parameter) {
+    if (parameter.leaves == 1 && parameter.form == manifest::Form::leaf) return {};
+    std::string text;
+    for (std::int64_t i = 0; i < parameter.leaves; ++i) {
+        const manifest::Argument& leaf = call.arguments[static_cast<std::size_t>(parameter.leaf + i)];
+        text += leaf.name + ":" + to_string(leaf.element.scalar) + "[" + join(leaf.element.extents) + "]@" +
+                std::to_string(leaf.offset) + ";";
+    }
+    return text;
+}
+
+Signature signature_of(const Call& call) {
+    Signature signature{&call, {}, {}, overload_text(call), false};
+    for (const manifest::ParameterTree& parameter : call.parameters) {
+        const Role role = manifest::role_of(call, parameter);
+        const std::string kind = kind_text(call, parameter);
+        const std::string layout = layout_text(call, parameter);
+        if (role == Role::result) {
+            signature.result = kind;
+            continue;
+        }
+        const std::string way = role == Role::out ? "out " : role == Role::inout ? "inout " : "";
+        signature.parameters.push_back({parameter.name, way + kind, layout});
+    }
+    return signature;
+}
+
+std::vector<std::string> names_of(const Signature& signature) {
+    std::vector<std::string> names;
+    for (const HostParameter& parameter : signature.parameters) names.push_back(parameter.name);
+    return names;
+}
+
+bool same_names(const Signature& a, const Signature& b) {
+    const std::vector<std::string> names = names_of(a);
+    const std::vector<std::string> others = names_of(b);
+    return std::multiset<std::string>(names.begin(), names.end()) ==
+           std::multiset<std::string>(others.begin(), others.end());
+}
+
+/// The functions that hosts find by name: not those that stand for other ways of one.
+std::vector<const Function*> named_functions(const Manifest& manifest) {
+    std::set<std::int64_t> hidden;
+    for (std::size_t f = 0; f < manifest.functions.size(); ++f) {
+        const Function& function = manifest.functions[f];
+        if (function.jvp >= 0) hidden.insert(function.jvp);
+        if (!function.chosen.empty()) hidden.insert(function.chosen.begin() + 1, function.chosen.end());
+        for (const manifest::OptionSet& set : function.option_sets)
+            if (set.function != static_cast<std::int64_t>(f)) hidden.insert(set.function);
+    }
+    // Those refer to the one that is found by name, too.
+    std::vector<const Function*> named;
+    std::set<std::string> names;
+    for (std::size_t f = 0; f < manifest.functions.size(); ++f) {
+        const Function& function = manifest.functions[f];
+        const bool first = function.chosen.empty() || function.chosen.front() == static_cast<std::int64_t>(f);
+        if ((!hidden.contains(static_cast<std::int64_t>(f)) || (first && !function.option_sets.empty())) &&
+            names.insert(function.name).second)
+            named.push_back(&function);
+    }
+    return named;
+}
+
+class Comparison {
+public:
+    std::vector<InterfaceChange> run(const Manifest& before, const Manifest& now) {
+        if (before.name != now.name)
+            add(true, "name", "the name was '" + before.name + "' and is '" + now.name + "'");
+        const auto old_functions = named_functions(before);
+        const auto new_functions = named_functions(now);
+        std::set<const Function*> met;
+        for (const Function* function : old_functions) {
+            function_ = function->name;
+            const auto same = std::find_if(new_functions.begin(), new_functions.end(),
+                                           [&](const Function* one) { return one->name == function->name; });
+            if (same != new_functions.end()) {
+                met.insert(*same);
+                compare(*function, **same);
+                continue;
+            }
+            const auto renamed =
+                std::find_if(new_functions.begin(), new_functions.end(), [&](const Function* one) {
+                    return !met.contains(one) && !has(old_functions, one->name) &&
+                           same_calls(*function, *one);
+                });
+            if (renamed == new_functions.end()) {
+                add(true, "function_removed", "it is gone");
+            } else {
+                met.insert(*renamed);
+                add(true, "function_renamed", "it is called '" + (*renamed)->name + "' now");
+            }
+        }
+        for (const Function* function : new_functions) {
+            function_ = function->name;
+            if (!met.contains(function)) add(false, "function_added", "it is new");
+        }
+        std::stable_sort(
+            changes_.begin(), changes_.end(),
+            [](const InterfaceChange& a, const InterfaceChange& b) { return a.breaks > b.breaks; });
+        return std::move(changes_);
+    }
+
+private:
+    static bool has(const std::vector<const Function*>& functions, const std::string& name) {
+        return std::any_of(functions.begin(), functions.end(),
+                           [&](const Function* one) { return one->name == name; });
+    }
+
+    static bool same_calls(const Function& a, const Function& b) {
+        return std::equal(
+            a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
+            [](const Call& one, const Call& other) { return overload_text(one) == overload_text(other); });
+    }
+
+    void add(bool breaks, std::string what, std::string text) {
+        InterfaceChange change{breaks, std::move(what), function_, std::move(text)};
+        if (std::find(changes_.begin(), changes_.end(), change) == changes_.end())
+            changes_.push_back(std::move(change));
+    }
+
+    void compare(const Function& before, const Function& now) {
+        std::vector<Signature> old_calls;
+        std::vector<Signature> new_calls;
+        for (const Call& call : before.calls) old_calls.push_back(signature_of(call));
+        for (const Call& call : now.calls) new_calls.push_back(signature_of(call));
+        for (Signature& old : old_calls)
+            pair_up(old, new_calls, [&](const Signature& one) { return one.text == old.text; });
+        for (Signature& old : old_calls)
+            pair_up(old, new_calls, [&](const Signature& one) { return same_names(one, old); });
+        for (Signature& old : old_calls)
+            pair_up(old, new_calls, [&](const Signature& one) {
+                return before.calls.size() == 1 && one.call == new_calls.front().call;
+            });
+        for (const Signature& old : old_calls)
+            if (!old.taken) add(true, "overload_removed", "the overload " + old.text + " is gone");
+        for (const Signature& one : new_calls)
+            if (!one.taken) add(false, "overload_added", "the overload " + one.text + " is new");
+        gained_or_lost(before.jvp >= 0, now.jvp >= 0, "forward derivative", "jvp", "");
+        compare_variants(before, now);
+        compare_choices(before, now);
+    }
+
+    template <class Fits>
+    void pair_up(Signature& old, std::vector<Signature>& candidates, Fits fits) {
+        if (old.taken) return;
+        const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                        [&](const Signature& one) { return !one.taken && fits(one); });
+        if (found == candidates.end()) return;
+        old.taken = found->taken = true;
+        compare(old, *found);
+    }
+
+    void compare(const Signature& before, const Signature& now) {
+        if (same_names(before, now)) {
+            if (names_of(before) != names_of(now))
+                add(true, "argument_order",
+                    "its arguments were (" + join(names_of(before)) + ") and are (" + join(names_of(now)) +
+                        ")");
+            for (const HostParameter& old : before.parameters) compare(old, named(now, old.name));
+        } else {
+            compare_by_place(before, now);
+        }
+        if (before.result != now.result) {
+            const auto text = [](const std::string& kind) { return kind.empty() ? "nothing" : kind; };
+            add(true, "result", "its result was " + text(before.result) + " and is " + text(now.result));
+        }
+        if (before.call->dispatch != now.call->dispatch)
+            add(true, "dispatch", "it is launched in another way: see \"dispatch\"");
+        if (before.call->strict_broadcasting != now.call->strict_broadcasting)
+            add(now.call->strict_broadcasting, "strict_broadcasting",
+                now.call->strict_broadcasting ? "it broadcasts no more" : "it broadcasts now");
+        compare_gradients(*before.call, *now.call, before.text);
+    }
+
+    static const HostParameter& named(const Signature& signature, const std::string& name) {
+        return *std::find_if(signature.parameters.begin(), signature.parameters.end(),
+                             [&](const HostParameter& one) { return one.name == name; });
+    }
+
+    void compare(const HostParameter& before, const HostParameter& now) {
+        if (before.kind != now.kind) {
+            add(true, "argument_kind",
+                "argument '" + before.name + "' was " + before.kind + " and is " + now.kind);
+        } else if (before.layout != now.layout) {
+            add(true, "struct_fields",
+                "argument '" + before.name + "', " + now.kind + ", has other fields, or in other places");
+        }
+    }
+
+    void compare_by_place(const Signature& before, const Signature& now) {
+        const std::vector<std::string> old_names = names_of(before);
+        const std::vector<std::string> new_names = names_of(now);
+        const auto in = [](const std::vector<std::string>& names, const std::string& name) {
+            return std::find(names.begin(), names.end(), name) != names.end();
+        };
+        const bool as_many = old_names.size() == new_names.size();
+        for (std::size_t i = 0; i < old_names.size(); ++i) {
+            const HostParameter& old = before.parameters[i];
+            if (in(new_names, old.name)) {
+                compare(old, named(now, old.name));
+            } else if (as_many && !in(old_names, new_names[i])) {
+                add(true, "argument_renamed",
+                    "argument '" + old.name + "' is called '" + new_names[i] + "' now");
+                compare(old, now.parameters[i]);
+            } else {
+                add(true, "argument_removed", "argument '" + old.name + "' is gone");
+            }
+        }
+        for (std::size_t i = 0; i < new_names.size(); ++i) {
+            if (!in(old_names, new_names[i]) && !(as_many && !in(new_names, old_names[i])))
+                add(true, "argument_added", "argument '" + new_names[i] + "' is new");
+        }
+    }
+
+    void gained_or_lost(bool before, bool now, const std::string& thing, const std::string& what,
+                        const std::string& overload) {
+        if (before == now) return;
+        const std::string subject = overload.empty() ? "it" : "the overload " + overload;
+        add(before, what + (before ? "_lost" : "_added"),
+            subject + (before ? " has no " + thing + " any more" : " has a " + thing + " now"));
+    }
+
+    void compare_gradients(const Call& before, const Call& now, const std::string& overload) {
+        gained_or_lost(before.has_backward, now.has_backward, "backward pass", "backward", overload);
+        gained_or_lost(before.has_fused, now.has_fused, "fused pass", "fused", overload);
+        if (!before.has_backward || !now.has_backward) return;
+        for (const manifest::Argument& old : before.arguments) {
+            const auto found = std::find_if(now.arguments.begin(), now.arguments.end(),
+                                            [&](const auto& one) { return one.name == old.name; });
+            if (found == now.arguments.end()) continue;
+            const auto has = [](const manifest::Argument& argument) {
+                return argument.gradient != manifest::Gradient::never;
+            };
+            const std::string subject = "argument '" + old.name + "' ";
+            if (has(old) != has(*found))
+                add(has(old), has(old) ? "gradient_lost" : "gradient_added",
+                    subject + (has(old) ? "has no gradient any more" : "has a gradient now"));
+            if (has(old) && old.gradient != found->gradient && has(*found)) {
+                const bool required = found->gradient == manifest::Gradient::required;
+                add(required, "gradient_required",
+                    subject + (required ? "must have a gradient now" : "may go without a gradient now"));
+            }
+            if (old.overwrite != found->overwrite)
+                add(true, "gradient_overwrites",
+                    subject + (found->overwrite ? "has its gradient replaced, not added to, now"
+                                                : "has its gradient added to, not replaced, now"));
+            if (old.accumulate != found->accumulate)
+                add(true, "accumulate", subject + "combines the values of calls in another way");
+        }
+    }
+
+    void compare_variants(const Function& before, const Function& now) {
+        const auto has = [](const Function& function, const std::string& name) {
+            return std::any_of(function.option_sets.begin(), function.option_sets.end(),
+                               [&](const manifest::OptionSet& set) { return set.name == name; });
+        };
+        for (const manifest::OptionSet& set : before.option_sets)
+            if (!has(now, set.name)) add(true, "variant_removed", "its variant '" + set.name + "' is gone");
+        for (const manifest::OptionSet& set : now.option_sets)
+            if (!has(before, set.name)) add(false, "variant_added", "its variant '" + set.name + "' is new");
+    }
+
+    void compare_choices(const Function& before, const Function& now) {
+        const auto ways_of = [](const Function& function, const std::string& name) {
+            for (const manifest::Choice& choice : function.choices)
+                if (choice.name == name) return choice.ways;
+            return std::vector<std::string>();
+        };
+        for (const manifest::Choice& choice : before.choices) {
+            const std::vector<std::string> ways = ways_of(now, choice.name);
+            for (const std::string& way : choice.ways) {
+                if (std::find(ways.begin(), ways.end(), way) == ways.end())
+                    add(true, "accumulate",
+                        "accumulate of '" + choice.name + "' offers no '" + way + "' any more");
+            }
+            if (!ways.empty() && ways.front() != choice.ways.front())
+                add(true, "accumulate",
+                    "accumulate of '" + choice.name + "' was '" + choice.ways.front() +
+                        "' by default and is '" + ways.front() + "'");
+        }
+    }
+
+    std::vector<InterfaceChange> changes_;
+    std::string function_;
+};
+
+}  // namespace
+
+manifest::Manifest interface_of(const Plan& plan) {
+    manifest::Manifest manifest;
+    manifest.name = plan.name;
+    for (const PlannedFunction& planned : plan.functions) {
+        manifest::Function& function = manifest.functions.emplace_back();
+        function.name = planned.name;
+        function.jvp = planned.jvp;
+        function.choices = planned.choices;
+        function.chosen = planned.chosen;
+        function.option_sets = planned.option_sets;
+        for (const PlannedCall& call : planned.calls) function.calls.push_back(host_call(call));
+    }
+    return manifest;
+}
+
+std::vector<InterfaceChange> interface_changes(const Manifest& before, const Manifest& now) {
+    return Comparison().run(before, now);
+}
+
+bool breaks_callers(const std::vector<InterfaceChange>& changes) {
+    return std::any_of(changes.begin(), changes.end(), [](const InterfaceChange& one) { return one.breaks; });
+}
+
+std::string interface_report(const std::vector<InterfaceChange>& changes, bool json) {
+    const auto breaking = std::count_if(changes.begin(), changes.end(),
+                                        [](const InterfaceChange& change) { return change.breaks; });
+    if (json) {
+        auto list = nlohmann::ordered_json::array();
+        for (const InterfaceChange& change : changes) {
+            list.push_back({{"breaks", change.breaks},
+                            {"change", change.what},
+                            {"function", change.function},
+                            {"text", change.text}});
+        }
+        const nlohmann::ordered_json report{{"breaking", breaking}, {"changes", std::move(list)}};
+        return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    }
+    if (changes.empty()) return "the interface is the same\n";
+    std::string text;
+    for (const InterfaceChange& change : changes)
+        text += (change.breaks ? "breaks callers: " : "compatible: ") +
+                (change.function.empty() ? "" : change.function + ": ") + change.text + "\n";
+    return text + std::to_string(changes.size()) + (changes.size() == 1 ? " change, " : " changes, ") +
+           std::to_string(breaking) + " of them break" + (breaking == 1 ? "s" : "") + " callers\n";
+}
+
+}  // namespace kf::gen
