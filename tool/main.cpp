@@ -42,7 +42,7 @@ void say(const std::vector<OutputResult>& results, const Options& options) {
 
 int init(const Options& options, DiskFileSystem& disk) {
     const Outcome<Starter> starter = make_starter(options, disk);
-    if (const int code = report(findings(starter, options)); code != exit_done) return code;
+    if (const int code = report(findings(starter, options, &disk)); code != exit_done) return code;
     const auto& [path, text] = starter.value();
     if (path == "-") {
         std::cout << text;
@@ -50,17 +50,17 @@ int init(const Options& options, DiskFileSystem& disk) {
     }
     DiskSink sink(disk, path.parent_path() / ("." + path.filename().string() + ".kfgen-journal"));
     const auto written = sink.write({{path, text, false}});
-    if (const int code = report(findings(written, options)); code != exit_done) return code;
+    if (const int code = report(findings(written, options, &disk)); code != exit_done) return code;
     say(written.value(), options);
     return exit_done;
 }
 
 int generate(const Options& options, DiskFileSystem& disk) {
     const Outcome<Spec> spec = load_spec(options, disk);
-    if (const int code = report(findings(spec, options)); code != exit_done) return code;
+    if (const int code = report(findings(spec, options, &disk)); code != exit_done) return code;
     const OutputPaths paths = output_paths(spec.value(), options);
     const Diagnostics taken = conflicts(paths, options, named_inputs(spec.value(), options));
-    if (!taken.empty()) return report(findings({}, taken, options));
+    if (!taken.empty()) return report(findings({}, taken, options, &disk));
     if (!options.dry_run) finish_interrupted(disk, paths.journal, paths.all());
     std::vector<std::string> key_parts = output_options(options);
     key_parts.insert(key_parts.begin(), KFGEN_VERSION);
@@ -74,19 +74,19 @@ int generate(const Options& options, DiskFileSystem& disk) {
     const auto recorded = disk.status(paths.state).value_or(FileStatus()).changed;
     if (state && is_current(disk, *state, key, recorded)) {
         if (!options.dry_run && !is_settled(disk, *state, recorded)) settle(disk, *state, paths.state);
-        const int code = report(findings(state->warnings, {}, options));
+        const int code = report(findings(state->warnings, {}, options, &disk));
         if (code != exit_done) return code;
         if (options.verbosity == Verbosity::verbose) std::cout << "nothing changed\n";
         return report(findings(sink.write(stamps(options)), options));
     }
 
     Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
-    if (const int code = report(findings(generated, options)); code != exit_done) return code;
+    if (const int code = report(findings(generated, options, &disk)); code != exit_done) return code;
     const Diagnostics overwritten = conflicts(paths, options, generated.value().inputs.paths());
-    if (!overwritten.empty()) return report(findings({}, overwritten, options));
+    if (!overwritten.empty()) return report(findings({}, overwritten, options, &disk));
     const auto written =
         sink.write(with_records(generated.value(), generated.warnings(), paths, options, key, disk));
-    if (const int code = report(findings(written, options)); code != exit_done) return code;
+    if (const int code = report(findings(written, options, &disk)); code != exit_done) return code;
     if (!options.dry_run) settle(disk, paths.state);
     say(written.value(), options);
     if (options.verbosity == Verbosity::verbose) {
@@ -95,15 +95,15 @@ int generate(const Options& options, DiskFileSystem& disk) {
     return exit_done;
 }
 
-int finish(const CheckEnd& end, const Options& options) {
-    report(findings({}, end.errors, options));
+int finish(const CheckEnd& end, const Options& options, const DiskFileSystem& disk) {
+    report(findings({}, end.errors, options, &disk));
     std::cout << end.report;
     return end.code;
 }
 
 int compare(const Options& options, const DiskFileSystem& disk) {
     const Outcome<std::vector<InterfaceChange>> changes = changes_against(options, disk);
-    if (const int code = report(findings(changes, options)); code != exit_done) return code;
+    if (const int code = report(findings(changes, options, &disk)); code != exit_done) return code;
     std::cout << interface_report(changes.value(), options.gradients.json);
     return breaks_callers(changes.value()) ? exit_input : exit_done;
 }
@@ -113,35 +113,35 @@ int check(const Options& options, DiskFileSystem& disk) {
     std::filesystem::path program;
     if (options.gradients.wanted) {
         const Outcome<std::filesystem::path> found = find_check_program();
-        if (const int code = report(findings(found, options)); code != exit_done) return code;
+        if (const int code = report(findings(found, options, &disk)); code != exit_done) return code;
         program = found.value();
     }
-    if (!options.artifact.empty()) return finish(check_artifact(program, options), options);
+    if (!options.artifact.empty()) return finish(check_artifact(program, options), options, disk);
     const Outcome<Spec> spec = load_spec(options, disk);
-    if (const int code = report(findings(spec, options)); code != exit_done) return code;
+    if (const int code = report(findings(spec, options, &disk)); code != exit_done) return code;
     const OutputPaths paths = output_paths(spec.value(), options);
     const Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
-    if (const int code = report(findings(generated, options)); code != exit_done) return code;
+    if (const int code = report(findings(generated, options, &disk)); code != exit_done) return code;
     if (!options.gradients.wanted) return exit_done;
-    return finish(check_generated(program, spec.value(), options, generated.value(), disk), options);
+    return finish(check_generated(program, spec.value(), options, generated.value(), disk), options, disk);
 }
 
 int list(const Options& options, DiskFileSystem& disk) {
     const Outcome<Spec> spec = load_spec(options, disk);
-    if (const int code = report(findings(spec, options)); code != exit_done) return code;
+    if (const int code = report(findings(spec, options, &disk)); code != exit_done) return code;
     const Outcome<std::string> text = list_calls(spec.value(), options);
-    if (const int code = report(findings(text, options)); code != exit_done) return code;
+    if (const int code = report(findings(text, options, &disk)); code != exit_done) return code;
     std::cout << text.value();
     return exit_done;
 }
 
 int inspect(const Options& options, DiskFileSystem& disk) {
     const Outcome<manifest::Manifest> artifact = read_artifact(options.artifact, disk);
-    if (const int code = report(findings(artifact, options)); code != exit_done) return code;
+    if (const int code = report(findings(artifact, options, &disk)); code != exit_done) return code;
     if (!options.extract.empty()) {
         DiskSink sink(disk, options.extract / ".kfgen-journal");
         const auto written = sink.write(extracted_files(artifact.value(), options.extract));
-        if (const int code = report(findings(written, options)); code != exit_done) return code;
+        if (const int code = report(findings(written, options, &disk)); code != exit_done) return code;
         say(written.value(), options);
         return exit_done;
     }

@@ -62,3 +62,23 @@ def test_bash_completes_commands_options_and_files(build_dir: Path, tmp_path: Pa
     assert done.stderr == ""
     expected = ["generate", "--backend", "vulkan cuda", "m.kf.json", "m.slang", "bash zsh fish", ""]
     assert done.stdout.splitlines() == expected
+
+
+def test_findings_are_what_their_schema_says(build_dir: Path, tmp_path: Path) -> None:
+    schema = json.loads((Path(__file__).parents[2] / "tool/diagnostic/diagnostic.schema.json").read_text())
+    spec = tmp_path / "m.kf.json"
+    spec.write_text(
+        '{"version": 1, "name": "m", "modules": ["m.slang"], "calls": [{"function": "f", "ars": {}}]}'
+    )
+    found = []
+    for arguments in (["list", str(spec)], ["list", str(tmp_path / "none")], ["lst"]):
+        command = [str(build_dir / "tool" / "kfgen"), *arguments, "--error-format", "json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        found += [json.loads(line) for line in done.stderr.splitlines()]
+    assert [one["id"] for one in found] == ["spec-unknown-key", "file-not-found", "command-line"]
+    types = {"string": str, "integer": int, "array": list}
+    for one in found:
+        assert list(one) == schema["required"] == list(schema["properties"])
+        for key, value in one.items():
+            rule = schema["properties"][key]
+            assert value in rule["enum"] if "enum" in rule else isinstance(value, types[rule["type"]])

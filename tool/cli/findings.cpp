@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
+
+#include "diagnostic/snippet.h"
 
 namespace kf::gen {
 namespace {
@@ -27,11 +30,22 @@ bool is_of_command_line(const Diagnostic& error) {
 
 }  // namespace
 
-Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const Options& options) {
+Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const Options& options,
+                  const FileSystem* disk) {
     Findings result;
+    std::map<std::string, std::string> sources;
+    const auto shown = [&](const Location& place) -> std::string {
+        if (disk == nullptr || place.line < 1) return {};
+        const auto [known, is_new] = sources.try_emplace(place.file);
+        if (is_new) {
+            if (const Outcome<std::string> text = disk->read(place.file)) known->second = text.value();
+        }
+        return snippet(known->second, place);
+    };
     const auto print = [&](const Diagnostic& diagnostic) {
         const bool json = options.error_format == ErrorFormat::json;
-        result.text += (json ? format_json(diagnostic) : format_text(diagnostic)) + '\n';
+        result.text +=
+            (json ? format_json(diagnostic) : format_text(diagnostic, shown(diagnostic.location))) + '\n';
     };
     for (Diagnostic warning : warnings) {
         if (options.werror) {

@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "diagnostic/diagnostic.h"
+#include "output/file_system.h"
 
 namespace kf::gen {
 
@@ -14,12 +15,14 @@ struct Findings {
     ExitCode exit_code = exit_done;
 };
 
-/// Warnings come first. With `werror` they are errors, else a quiet run leaves them out.
-Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const Options& options);
+/// Warnings come first. With `werror` they are errors, else a quiet run leaves them out. As text, each shows
+/// its source line, where `disk` has it.
+Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const Options& options,
+                  const FileSystem* disk = nullptr);
 
 template <class T>
-Findings findings(const Outcome<T>& outcome, const Options& options) {
-    return findings(outcome.warnings(), outcome ? Diagnostics() : outcome.errors(), options);
+Findings findings(const Outcome<T>& outcome, const Options& options, const FileSystem* disk = nullptr) {
+    return findings(outcome.warnings(), outcome ? Diagnostics() : outcome.errors(), options, disk);
 }
 
 }  // namespace kf::gen

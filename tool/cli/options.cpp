@@ -91,6 +91,17 @@ std::filesystem::path default_cache() {
     return home.empty() ? home : home / ".cache" / "kernelfunctions";
 }
 
+/// What --error-format says, though the command line may be wrong.
+bool wants_json(const std::vector<std::string>& arguments) {
+    bool json = false;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string option = "--error-format";
+        if (arguments[i] == option && i + 1 < arguments.size()) json = arguments[i + 1] == "json";
+        if (arguments[i].starts_with(option + "=")) json = arguments[i] == option + "=json";
+    }
+    return json;
+}
+
 /// CLI11's parser, filled with kfgen's commands and what they set.
 constexpr std::array<std::pair<std::string_view, Embedding>, 5> embeddings{{
     {"none", Embedding::none},
@@ -132,6 +143,7 @@ public:
 
     CommandLine parse(std::vector<std::string> arguments) {
         CommandLine result;
+        const bool in_json = wants_json(arguments);
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last one for the first
         try {
             app_.parse(std::move(arguments));
@@ -153,7 +165,7 @@ public:
         } catch (const CLI::ParseError& error) {
             result.done = true;
             result.exit_code = exit_command_line;
-            result.text = format_text(diagnostic(error)) + '\n';
+            result.text = (in_json ? format_json(diagnostic(error)) : format_text(diagnostic(error))) + '\n';
         }
         return result;
     }
@@ -498,8 +510,9 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments, const 
         CommandLine result;
         result.done = true;
         result.exit_code = exit_command_line;
+        const bool in_json = wants_json(arguments);
         for (const Diagnostic& error : expanded.errors()) {
-            result.text += format_text(error) + '\n';
+            result.text += (in_json ? format_json(error) : format_text(error)) + '\n';
         }
         return result;
     }

@@ -35,7 +35,7 @@ std::string format_place(const Location& location) {
     return location.file + ':' + std::to_string(location.line) + ':' + std::to_string(location.column);
 }
 
-std::string format_text(const Diagnostic& diagnostic) {
+std::string format_text(const Diagnostic& diagnostic, std::string_view snippet) {
     const Location& location = diagnostic.location;
     std::string text = location.file.empty() ? "kfgen" : location.file;
     if (location.line > 0) {
@@ -47,6 +47,7 @@ std::string format_text(const Diagnostic& diagnostic) {
     text += ": ";
     text += word(diagnostic.severity);
     text += ": " + diagnostic.message + " [" + diagnostic.id + "]";
+    text += snippet;
     for (const std::string& note : diagnostic.notes) {
         text += "\n    note: " + note;
     }

@@ -68,9 +68,10 @@ private:
 
 /// `file:line:column`.
 std::string format_place(const Location& location);
-/// `file:line:column: error: message [id]`, then each note on a line of its own.
-std::string format_text(const Diagnostic& diagnostic);
-/// The same as one JSON object on one line (for --error-format json).
+/// `file:line:column: error: message [id]`, the lines of `snippet` (see snippet.h), then each note on a line
+/// of its own.
+std::string format_text(const Diagnostic& diagnostic, std::string_view snippet = {});
+/// The same as one JSON object on one line (for --error-format json): see diagnostic.schema.json.
 std::string format_json(const Diagnostic& diagnostic);
 /// Reads what format_json() wrote; nothing when the text isn't that.
 std::optional<Diagnostic> parse_json(std::string_view text);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tool/output/fake_file_system.h"
+
 namespace kf::gen {
 namespace {
 
@@ -30,6 +32,16 @@ TEST(Findings, WarningsArePrintedAndTheCommandGoesOn) {
     Options json;
     json.error_format = ErrorFormat::json;
     EXPECT_EQ(findings({warning}, {}, json).text, format_json(warning) + "\n");
+}
+
+TEST(Findings, ShowTheSourceLine) {
+    FakeFileSystem disk;
+    disk.files["m.kf.json"] = "{nonsense";
+    const Findings found = findings({warning}, {error}, {}, &disk);
+    EXPECT_EQ(found.text, std::string(warning_text) + error_text + "    1 | {nonsense\n      |  ^~~~~~~~\n");
+    Options json;
+    json.error_format = ErrorFormat::json;
+    EXPECT_EQ(findings({}, {error}, json, &disk).text, format_json(error) + "\n");
 }
 
 TEST(Findings, WarningsComeBeforeErrors) {

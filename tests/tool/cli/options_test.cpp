@@ -176,6 +176,16 @@ TEST(CommandLine, RefusesOptionsThatACommandHasNoUseFor) {
     ::unsetenv("KFGEN_CACHE_DIR");
 }
 
+TEST(CommandLine, IsRefusedInJsonWhereThatIsAskedFor) {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"lst", "m", "--error-format", "json"},
+          {"lst", "m", "--error-format=json"}}) {
+        const auto found = parse_json(parse(arguments).text);
+        ASSERT_TRUE(found);
+        EXPECT_EQ(found->message, "unknown argument 'lst'");
+    }
+}
+
 TEST(CommandLine, ReadsWhatIsComparedAndExtracted) {
     const Options spec = options({"check", "m.kf.json", "--against", "old.kfa", "--format", "json"});
     EXPECT_EQ(spec.spec, "m.kf.json");
