@@ -51,7 +51,14 @@ function(add_kernel_functions target)
         message(FATAL_ERROR "${where}: no value after: ${arg_KEYWORDS_MISSING_VALUES}")
     endif()
     if(NOT arg_SPEC)
-        message(FATAL_ERROR "${where}: SPEC <calls.kf.json> is required")
+        message(FATAL_ERROR "${where}: SPEC <calls.kf.json> is required; 'kfgen init NAME.slang' writes one")
+    endif()
+    if(arg_SPEC MATCHES "[.]slang$")
+        message(FATAL_ERROR "${where}: SPEC takes a spec, NAME.kf.json, and ${arg_SPEC} is a Slang module; "
+            "'kfgen init ${arg_SPEC}' writes one that calls its functions")
+    endif()
+    if(arg_PYTHON)
+        _kf_check_package("${where}" "${arg_PYTHON}")
     endif()
     if(arg_TORCH_TESTS AND NOT arg_PYTHON)
         message(FATAL_ERROR "${where}: TORCH_TESTS needs PYTHON <package>: the tests import its module")
@@ -333,6 +340,35 @@ function(_kf_output_directory target stated result)
 endfunction()
 
 # Copies what Python needs, and further files named, into <directory>/<package>, so that <directory> can go on sys.path.
+# Python can import the package: its names are no keywords, and the first is no module of the standard library.
+function(_kf_check_package where package)
+    set(keywords False None True and as assert async await break class continue def del elif else except finally for
+        from global if import in is lambda nonlocal not or pass raise return try while with yield)
+    string(REPLACE "." ";" names "${package}.")
+    list(POP_BACK names)
+    foreach(name IN LISTS names)
+        if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR name IN_LIST keywords)
+            message(FATAL_ERROR "${where}: PYTHON ${package}: Python can't import '${name}': a package's name has letters, "
+                "digits and _, doesn't begin with a digit and is no keyword")
+        endif()
+    endforeach()
+    list(GET names 0 first)
+    set(standard abc argparse array ast asyncio base64 bisect builtins calendar cmath cmd code codecs collections colorsys
+        concurrent contextlib copy csv ctypes curses dataclasses datetime decimal difflib dis email enum errno filecmp
+        fractions functools gc glob gzip hashlib heapq html http importlib inspect io ipaddress itertools json keyword
+        linecache locale logging math mmap multiprocessing numbers operator os pathlib pickle pkgutil platform posix
+        pprint profile queue random re sched select shelve shutil signal site socket sqlite3 ssl stat statistics string
+        struct subprocess symtable sys sysconfig tempfile test textwrap threading time timeit token tokenize trace
+        traceback types typing unittest urllib uuid warnings wave weakref xml zipfile zlib)
+    if(first IN_LIST standard)
+        message(FATAL_ERROR "${where}: PYTHON ${package}: '${first}' is a module of Python's standard library, which the "
+            "package would hide, or be hidden by: give it another name")
+    endif()
+    if(first STREQUAL "kernelfunctions")
+        message(FATAL_ERROR "${where}: PYTHON ${package}: 'kernelfunctions' is the runtime's own package: give it another name")
+    endif()
+endfunction()
+
 function(_kf_python_package target directory name package)
     string(REPLACE "." "/" folder ${package})
     set(folder ${directory}/${folder})

@@ -252,6 +252,22 @@ def test_cross_compiling_names_the_target(ninja: Project) -> None:
         (["SHARED"], "there is no kf::runtime_shared"),
         (["SHARED_RUNTIME"], "there is no kf::runtime_shared"),
         (["TORCH_TESTS"], "TORCH_TESTS needs PYTHON <package>"),
+        (
+            ["SPEC", "m.slang"],
+            "SPEC takes a spec, NAME.kf.json, and m.slang is a Slang module; 'kfgen init m.slang' writes one",
+        ),
+        (
+            ["PYTHON", "my.class"],
+            "PYTHON my.class: Python can't import 'class': a package's name has letters",
+        ),
+        (["PYTHON", "2d"], "PYTHON 2d: Python can't import '2d'"),
+        (["PYTHON", "my-kernels"], "PYTHON my-kernels: Python can't import 'my-kernels'"),
+        (["PYTHON", "my..kernels"], "PYTHON my..kernels: Python can't import ''"),
+        (
+            ["PYTHON", "random.kernels"],
+            "PYTHON random.kernels: 'random' is a module of Python's standard library, which the package would",
+        ),
+        (["PYTHON", "kernelfunctions"], "'kernelfunctions' is the runtime's own package"),
     ],
 )
 def test_refuses(ninja: Project, extra: list[str], message: str) -> None:

@@ -82,3 +82,59 @@ def test_findings_are_what_their_schema_says(build_dir: Path, tmp_path: Path) ->
         for key, value in one.items():
             rule = schema["properties"][key]
             assert value in rule["enum"] if "enum" in rule else isinstance(value, types[rule["type"]])
+
+
+MODULE = """import kf;
+float f(float x) { return x; }
+[shader("compute")] [numthreads(64, 1, 1)]
+void fill(uint3 id : SV_DispatchThreadID, RWStructuredBuffer<float> y) { y[id.x] = 1; }
+"""
+ARGUMENT = "'id' is no argument of 'fill': a GPU gives it to each thread"
+
+
+def test_hints_say_what_was_meant(build_dir: Path, tmp_path: Path) -> None:
+    def stderr(*arguments: str, code: int = 1) -> str:
+        program = str(build_dir / "tool" / "kfgen")
+        done = subprocess.run(
+            [program, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == code, done.stderr
+        return done.stderr
+
+    def of_call(call: str) -> str:
+        spec = '{"version": 1, "name": "m", "modules": ["m.slang"], "calls": [\n' + call + "]}"
+        (tmp_path / "m.kf.json").write_text(spec)
+        return stderr("list", "m.kf.json")
+
+    (tmp_path / "m.slang").write_text(MODULE)
+    assert stderr("generate", "m.slang", "-o", "out", code=2) == (
+        "m.slang: error: this is a Slang module, where a spec is expected: NAME.kf.json [spec-is-a-module]\n"
+        "    note: 'kfgen init m.slang' writes one that calls its functions\n"
+    )
+    assert stderr("generate", "-o", "out", code=2) == (
+        "kfgen: error: 'kfgen generate' takes a spec, NAME.kf.json, and none is given [command-line]\n"
+        "    note: 'kfgen init NAME.slang' writes one\n"
+        "    note: kfgen --help lists commands and options\n"
+    )
+    assert of_call('{"function": "f", "args": {"x": "value"}, "fused": true}') == (
+        "m.kf.json:2:43: error: unknown key 'fused' in calls[0] [spec-unknown-key]\n"
+        '    2 | {"function": "f", "args": {"x": "value"}, "fused": true}]}\n'
+        "      |                                           ^~~~~~~\n"
+        '    note: it is a key of "backward": "backward": {"fused": …}\n'
+    )
+    assert of_call('{"function": "fill", "args": {"id": "thread_id", "y": "rwbuffer"}}') == (
+        f"m.kf.json:2:31: error: {ARGUMENT} [argument-unknown]\n"
+        '    2 | {"function": "fill", "args": {"id": "thread_id", "y": "rwbuffer"}}]}\n'
+        "      |                               ^~~~\n"
+        '    note: leave it out of "args"; how many threads there are is said in each call\n'
+    )
+    unknown = of_call('{"function": "f", "args": {"x": "accelerationstructure"}}')
+    assert "unknown kind 'accelerationstructure' [spec-kind]" in unknown
+    assert "acceleration_structure" not in unknown
+    (tmp_path / "t.slang").write_text("float f(Tensor<float, 1> t) { return t[0]; }\n")
+    assert stderr("init", "t.slang") == (
+        f"{tmp_path}/t.slang:1:9: error: undefined identifier 'Tensor' [slang-E30015]\n"
+        "    1 | float f(Tensor<float, 1> t) { return t[0]; }\n"
+        "      |         ^~~~~~\n"
+        "    note: it is a type of the module kf: write 'import kf;'\n"
+    )

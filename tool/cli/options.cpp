@@ -459,6 +459,10 @@ private:
             if (const auto near = closest(word, known)) {
                 result.notes.push_back("did you mean '" + *near + "'?");
             }
+        } else if (result.message == "SPEC is required") {
+            const std::string command = app_.get_subcommands().front()->get_name();
+            result.message = "'kfgen " + command + "' takes a spec, NAME.kf.json, and none is given";
+            result.notes.emplace_back("'kfgen init NAME.slang' writes one");
         } else if (app_.get_subcommands().empty()) {
             result.message = "no command is given: " + join(command_names());
         }

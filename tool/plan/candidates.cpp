@@ -65,6 +65,18 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
     const std::vector<std::string> names = names_of_parameters(function);
     for (const ArgumentSpec& argument : call.arguments) {
         if (std::find(names.begin(), names.end(), argument.name) != names.end()) continue;
+        const auto given =
+            std::find_if(function.system_values.begin(), function.system_values.end(),
+                         [&](const SystemValue& value) { return value.name == argument.name; });
+        if (given != function.system_values.end()) {
+            errors.push_back({Severity::error,
+                              "argument-unknown",
+                              argument.location,
+                              "'" + argument.name + "' is no argument of '" + call.written() +
+                                  "': a GPU gives it to each thread",
+                              {"leave it out of \"args\"; how many threads there are is said in each call"}});
+            continue;
+        }
         errors.push_back({Severity::error, "argument-unknown", argument.location,
                           "function '" + call.written() + "' has no parameter '" + argument.name + "'",
                           suggestion_notes(argument.name, "parameters", listed_names(names))});

@@ -46,6 +46,14 @@ void override_targets(Spec& spec, const std::vector<Backend>& backends) {
 }  // namespace
 
 Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
+    if (options.spec.extension() == ".slang") {
+        const std::string file = options.spec.string();
+        return Diagnostic{Severity::error,
+                          "spec-is-a-module",
+                          {file, 0, 0},
+                          "this is a Slang module, where a spec is expected: NAME.kf.json",
+                          {"'kfgen init " + file + "' writes one that calls its functions"}};
+    }
     const Outcome<std::string> text = file_system.read(options.spec);
     if (!text) return text.errors();
     Outcome<Spec> parsed = parse_spec(text.value(), options.spec.string());

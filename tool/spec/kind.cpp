@@ -116,6 +116,16 @@ void add_spellings(const KindRow& row, std::vector<std::string>& spellings) {
     if (row.has_element) spellings.push_back(spelling_of(row).insert(row.name.size(), "<type>"));
 }
 
+/// Whether suggestions name it: what this version can't do helps nobody.
+bool is_offered(const KindRow& row) { return row.is_supported || row.kind == Kind::automatic; }
+
+std::vector<std::string> offered_spellings() {
+    std::vector<std::string> spellings;
+    for (const KindRow& row : kind_table)
+        if (is_offered(row)) add_spellings(row, spellings);
+    return spellings;
+}
+
 constexpr int max_nesting = 32;
 constexpr std::size_t max_length = 1024;
 
@@ -249,17 +259,17 @@ private:
     Diagnostic unknown(std::string_view name, std::size_t begin) {
         at_ = begin;
         if (name.empty()) {
-            return error_here("expected a kind", {"kinds: " + join(kind_spellings())});
+            return error_here("expected a kind", {"kinds: " + join(offered_spellings())});
         }
         std::vector<std::string> names;
         for (const KindRow& row : kind_table) {
-            names.emplace_back(row.name);
+            if (is_offered(row)) names.emplace_back(row.name);
         }
         Diagnostic error = error_here("unknown kind '" + std::string(name) + "'");
         if (const auto near = closest(name, names)) {
             error.notes.push_back("did you mean '" + *near + "'?");
         }
-        error.notes.push_back("kinds: " + join(kind_spellings()));
+        error.notes.push_back("kinds: " + join(offered_spellings()));
         return error;
     }
 

@@ -235,8 +235,13 @@ private:
                 known.push_back(item.key());
             }
         }
+        const bool of_backward =
+            member.key == "fused" || member.key == "deterministic" || member.key == "inputs";
+        std::vector<std::string> notes = suggestion_notes(member.key, "known keys", known);
+        if (of_backward && properties.contains("backward"))
+            notes = {"it is a key of \"backward\": \"backward\": {\"" + member.key + "\": …}"};
         report("spec-unknown-key", member.location, "unknown key '" + member.key + "' in " + named(path))
-            .notes = suggestion_notes(member.key, "known keys", known);
+            .notes = std::move(notes);
     }
 
     void check_array(const JsonNode& node, const json& schema, const std::string& path) {

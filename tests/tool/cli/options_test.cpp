@@ -227,7 +227,7 @@ TEST(CommandLine, RefusesWhatIsWrongWithCode2) {
         {{}, "no command is given"},
         {{"genrate", "m", "-o", "out"}, "did you mean 'generate'?"},
         {{"generate", "m"}, "--output-dir"},
-        {{"generate", "-o", "out"}, "SPEC"},
+        {{"generate", "-o", "out"}, "takes a spec, NAME.kf.json"},
         {{"inspect"}, "FILE"},
         {{"inspekt", "m.kfa"}, "did you mean 'inspect'?"},
         {{"generate", "m", "-o", "out", "--depfil", "x"}, "did you mean '--depfile'?"},
