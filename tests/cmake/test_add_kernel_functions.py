@@ -265,7 +265,7 @@ def test_cross_compiling_names_the_target(ninja: Project) -> None:
         (["PYTHON", "my..kernels"], "PYTHON my..kernels: Python can't import ''"),
         (
             ["PYTHON", "random.kernels"],
-            "PYTHON random.kernels: 'random' is a module of Python's standard library, which the package would",
+            "PYTHON random.kernels: 'random' is a module of Python's standard library, which the package",
         ),
         (["PYTHON", "kernelfunctions"], "'kernelfunctions' is the runtime's own package"),
     ],
