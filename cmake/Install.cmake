@@ -4,6 +4,16 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/KernelFunctions)
 set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/kernelfunctions)
 
+# kf_install_printed(<file> <argument> ...): what kfgen prints for these arguments.
+function(kf_install_printed file)
+    list(JOIN ARGN " " arguments)
+    install(CODE "
+        execute_process(COMMAND \"$<TARGET_FILE:kfgen>\" ${arguments} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+        message(STATUS \"Installing: \${CMAKE_INSTALL_PREFIX}/${file}\")
+        file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${file}\" \"\${text}\")
+        " COMPONENT tool)
+endfunction()
+
 if(TARGET kf_runtime)
     install(TARGETS kf_runtime EXPORT KernelFunctionsRuntime
         ARCHIVE COMPONENT development
@@ -36,9 +46,15 @@ if(TARGET kfgen)
             TYPE SHARED_LIBRARY FOLLOW_SYMLINK_CHAIN)
         file(INSTALL \${modules} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${slang_dir}\" PATTERN __pycache__ EXCLUDE)
         " COMPONENT tool)
-    install(FILES tool/spec/kernelfunctions.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelfunctions
+    install(FILES tool/spec/kernelfunctions.schema.json tool/diagnostic/diagnostic.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelfunctions
         COMPONENT tool)
     install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kfgen COMPONENT tool)
+    if(NOT CMAKE_CROSSCOMPILING)
+        kf_install_printed(${CMAKE_INSTALL_MANDIR}/man1/kfgen.1 --man)
+        kf_install_printed(${CMAKE_INSTALL_DATADIR}/bash-completion/completions/kfgen completion bash)
+        kf_install_printed(${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_kfgen completion zsh)
+        kf_install_printed(${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/kfgen.fish completion fish)
+    endif()
 endif()
 # The package of the Python that it was built for. Of a virtual environment as prefix this is on sys.path.
 if(TARGET kf_python)

@@ -138,6 +138,7 @@ def test_debian_packages(build_dir: Path, tmp_path: Path, run: Run) -> None:
             "lib/libkf_runtime.a",
         ),
         *("share/kernelfunctions/kernelfunctions.schema.json", "share/doc/kernelfunctions/docs/cmake.md"),
+        *("share/man/man1/kfgen.1", "share/bash-completion/completions/kfgen"),
         "lib/cmake/KernelFunctions/KernelFunctionsConfig.cmake",
     } <= installed
     kfgen = root / "usr" / "bin" / "kfgen"
