@@ -113,8 +113,8 @@ void hold(CallItems& items, std::size_t i, HeldGradient& gradient, const char* n
     }
 }
 
-/// Adds to a tensor what a call found for a value.
-void add_value(CallItems& items, std::size_t i, const HeldGradient& gradient,
+/// Adds to a tensor what a call found for a value, or stores it where the gradient is new.
+void add_value(CallItems& items, std::size_t i, const HeldGradient& gradient, bool is_new,
                const py::object& contribution) {
     if (torch_kind(gradient.given.ptr()) != TorchKind::plain) {
         refuse_gradient(items, i, "grad_out",
@@ -125,7 +125,7 @@ void add_value(CallItems& items, std::size_t i, const HeldGradient& gradient,
     const py::object part =
         torch.attr("as_tensor")(contribution, py::arg("dtype") = gradient.given.attr("dtype"),
                                 py::arg("device") = gradient.given.attr("device"));
-    gradient.given.attr("detach")().attr("add_")(part);
+    gradient.given.attr("detach")().attr(is_new ? "copy_" : "add_")(part);
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ AnyTensor with_gradients(CallItems& items, std::size_t i, const AnyTensor& tenso
     hold(items, i, held->in, "grad_in", false, context);
     hold(items, i, held->out, "grad_out", true, context);
     try {
-        const AnyTensor made = tensor.with_grads(held->in.memory, held->out.memory);
+        AnyTensor made = tensor.with_grads(held->in.memory, held->out.memory);
         if (!held->is_new || !held->out.memory) return made;
         detail::TensorState state = *made.state();
         state.grad_is_new = true;
@@ -169,7 +169,7 @@ void store_gradients(CallItems& items, std::size_t i, const py::object& contribu
     HeldGradients* const held = items.host(i).gradients.get();
     if (held == nullptr || !held->out.given) return;
     if (contribution) {
-        add_value(items, i, held->out, contribution);
+        add_value(items, i, held->out, held->is_new, contribution);
     } else if (held->out.torch != nullptr && held->out.torch->array) {
         if (!held->out.is_imported)
             download_into({held->out.memory, nullptr, nullptr}, *held->out.torch->array);

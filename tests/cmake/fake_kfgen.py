@@ -15,7 +15,7 @@ def write_if_changed(path: Path, text: str) -> None:
         path.write_text(text)
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
     parser.convert_arg_line_to_args = shlex.split  # type: ignore[method-assign, assignment]
     parser.add_argument("command", choices=["generate"])
@@ -32,8 +32,12 @@ def main() -> None:
     parser.add_argument("--no-embed", action="store_true")
     parser.add_argument("--python", action="store_true")
     parser.add_argument("--torch-tests", action="store_true")
-    arguments = parser.parse_args()
+    parser.add_argument("--no-progress", action="store_true")
+    return parser.parse_args()
 
+
+def main() -> None:
+    arguments = parsed()
     spec = json.loads(arguments.spec.read_text())
     name = spec["name"]
     modules = [arguments.spec.parent / module for module in spec["modules"]]

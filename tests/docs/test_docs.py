@@ -117,7 +117,7 @@ def test_fused_losses(source_dir: Path, build_dir: Path, tmp_path: Path) -> None
     run(build_dir / "tool" / "kfgen", "generate", tmp_path / "lines.kf.json", "-o", tmp_path, "--python")
     program = tmp_path / "lines_demo"
     run(
-        "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include",
+        "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include", "-I", tmp_path,
         tmp_path / "main.cpp", tmp_path / "lines.cpp", "-o", program,
         build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl",
     )  # fmt: skip

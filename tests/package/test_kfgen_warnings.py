@@ -84,7 +84,9 @@ def project(build_dir: Path, tmp_path: Path) -> Project:
 
 
 def starts(text: str) -> list[str]:
-    return sorted(": ".join(line.split(": ")[:2]) + ": " for line in text.splitlines())
+    """What the messages begin with, without the lines of the source below them."""
+    lines = [line for line in text.splitlines() if not line.startswith(" ")]
+    return sorted(": ".join(line.split(": ")[:2]) + ": " for line in lines)
 
 
 @pytest.mark.parametrize("command", ["generate", "check", "list"])

@@ -98,10 +98,14 @@ def project(tool: Environment, source_dir: Path, tmp_path_factory: pytest.TempPa
     """A folder with the page's Slang file, what the installed kfgen made of it, and a program."""
     folder = tmp_path_factory.mktemp("a project")
     (folder / "polynomial.slang").write_text(shown(source_dir, "slang"))
-    (folder / "polynomial.kf.json").write_text(shown(source_dir, "json"))
     (folder / "program.py").write_text(PROGRAM)
-    generate = (tool.folder / "bin" / "kfgen", "generate", "polynomial.kf.json", "-o", "made", "--python")
-    run(*generate, "--cache-dir", "cache", cwd=folder)
+    kfgen = tool.folder / "bin" / "kfgen"
+    run(kfgen, "init", "polynomial.slang", cwd=folder)
+    # As it was written, and edited.
+    for made in ("started", "made"):
+        generate = (kfgen, "generate", "polynomial.kf.json", "-o", made, "--python")
+        run(*generate, "--cache-dir", "cache", cwd=folder)
+        (folder / "polynomial.kf.json").write_text(shown(source_dir, "json"))
     return folder
 
 

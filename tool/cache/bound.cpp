@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::hours use_step = 1h;      // how exactly the last use is known
 constexpr std::chrono::hours count_again = 24h;  // what ended in the middle of a run was not counted
-constexpr std::uint64_t block = 4096;            // bytes of a disk that the smallest file takes
+constexpr std::uint64_t disk_block = 4096;       // bytes of a disk that the smallest file takes
 
 /// Held while the folder's size is looked at and changed.
 class Lock {
@@ -41,7 +41,7 @@ private:
     int descriptor_;
 };
 
-std::uint64_t in_blocks(std::uint64_t bytes) { return (bytes + block - 1) / block * block; }
+std::uint64_t in_blocks(std::uint64_t bytes) { return (bytes + disk_block - 1) / disk_block * disk_block; }
 
 std::optional<std::uint64_t> noted_size(const fs::path& note) {
     std::error_code failure;

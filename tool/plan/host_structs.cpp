@@ -300,8 +300,8 @@ private:
                               const std::string& subject) {
         const CppType* inner = member.type;
         const Type* slang = &field.type;
-        const std::string wrong = subject + "is a " + in_quotes(member.type->name) + ", and Slang's a " +
-                                  in_quotes(field.type.name);
+        std::string wrong = subject + "is a " + in_quotes(member.type->name) + ", and Slang's a " +
+                            in_quotes(field.type.name);
         while (slang->kind == TypeKind::array) {
             inner = &without_wrapper(*inner);
             if (inner->kind != CppKind::array || inner->extent != slang->extent) return wrong;
@@ -328,8 +328,8 @@ private:
         if (!wanted)
             return "Slang's " + in_quotes(field.name) + " is a " + in_quotes(field.type.name) +
                    ", which has no layout on the host";
-        const std::string wrong = subject + "is a " + in_quotes(member.type->name) + ", and Slang's a " +
-                                  in_quotes(field.type.name);
+        std::string wrong = subject + "is a " + in_quotes(member.type->name) + ", and Slang's a " +
+                            in_quotes(field.type.name);
         std::optional<Grid> found = grid_of(*member.type);
         if (!found || !holds_scalar(wanted->scalar, found->scalar)) return wrong;
         const std::int64_t scalar = manifest::scalar_bytes(wanted->scalar);

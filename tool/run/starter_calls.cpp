@@ -93,8 +93,8 @@ private:
         const std::string element = is_overload_ && element_of(parameter.type) && !parameter.type.is_enum
                                         ? "<" + kind_name(parameter.type) + ">"
                                         : "";
-        const std::string value = json_string("value" + element);
-        const std::string tensor = json_string("tensor" + element + "[1]");
+        std::string value = json_string("value" + element);
+        std::string tensor = json_string("tensor" + element + "[1]");
         if (parameter.direction == Direction::out) return is_overload_ && batched ? tensor : "\"auto\"";
         if (parameter.direction == Direction::inout) return tensor;
         if (!batched) return value;
