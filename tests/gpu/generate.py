@@ -53,6 +53,8 @@ def derived_spec(spec: Path, architecture: str, folder: Path) -> Path:
         text["targets"] = ["vulkan", cuda] if "vulkan" in text.get("targets", ["vulkan"]) else [cuda]
     for key in {"modules", "link", "search_paths"} & text.keys():
         text[key] = [os.path.relpath(spec.parent / path, folder) for path in text[key]]
+    for header in {one["header"] for one in text.get("structs", [])}:
+        shutil.copy(spec.parent / header, folder / header)  # generated headers include it by this name
     result = folder / spec.name
     result.write_text(json.dumps(text, indent=2))
     return result
