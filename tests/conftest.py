@@ -1,6 +1,7 @@
 """Where the Python tests find what was built: build/release, or the folder that KF_BUILD_DIR names."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -102,3 +103,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen |= {cases[i] for i in covering(rows)}
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]
+
+
+@pytest.fixture(scope="session")
+def run() -> Callable[..., str]:
+    """Runs a program that has to succeed, and gives what it printed."""
+
+    def run(*command: str | Path, cwd: Path | None = None) -> str:
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, cwd=cwd
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}"
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory, run: Callable[..., str]) -> Path:
+    """Where everything is installed, and then was moved to."""
+    first = tmp_path_factory.mktemp("installed") / "first"
+    run("cmake", "--install", build_dir, "--prefix", first)
+    return first.rename(first.with_name("moved"))

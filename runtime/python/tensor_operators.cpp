@@ -6,6 +6,7 @@
 #include "python/arrays.h"
 #include "python/buffer.h"
 #include "python/errors.h"
+#include "python/host.h"
 #include "python/scalars.h"
 #include "python/tensor.h"
 #include "python/torch_state.h"
