@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import blocks, fences, run
 
 CPP_FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-Wno-unused"]
 
@@ -36,23 +37,6 @@ const kf::Device adopted = kf::adopt({application.instance, application.physical
 const polynomial::Module module(adopted);
 const auto x = adopted.tensor<float>({1, 2, 3, 4});
 """
-
-
-def blocks(path: Path, language: str) -> list[str]:
-    """The fenced blocks of a page in one language; "" are those that name none."""
-    return [
-        code
-        for found, code in re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL)
-        if found == language
-    ]
-
-
-def run(*command: str | Path, cwd: Path | None = None) -> str:
-    done = subprocess.run(
-        [str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -236,14 +220,14 @@ def test_pytorch(
     (tmp_path / "curves.slang").write_text(blocks(page, "slang")[0])
     (tmp_path / "curves.kf.json").write_text(blocks(page, "json")[0])
     run(build_dir / "tool" / "kfgen", "generate", "curves.kf.json", "-o", tmp_path, "--python", cwd=tmp_path)
-    fences = re.findall(r"^```(\w*)\n(.*?)^```\n", page.read_text(), re.MULTILINE | re.DOTALL)
+    found = fences(page)
     marker = "--- next block ---\n"
     # Making and compiling C++ is torch.compile's own business, and takes longer than all that is ours.
     program = (
         'import functools, torch\ntorch.compile = functools.partial(torch.compile, backend="aot_eager")\n'
     )
     expected = ""
-    for (language, code), (following, text) in zip(fences, [*fences[1:], ("", "$ ")], strict=True):
+    for (language, code), (following, text) in zip(found, [*found[1:], ("", "$ ")], strict=True):
         if language == "python":
             program += f"{code}print({marker!r}, end='')\n"
             expected += (text if not following and not text.startswith("$ ") else "") + marker

@@ -1,27 +1,13 @@
 """The tutorial's steps, run in one folder, as a reader would: each prints what its page says."""
 
 import os
-import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pages import blocks, fences, run
 
 STEPS = ["number", "tensor", "gradient", "fit"]
-
-
-def fences(path: Path) -> list[tuple[str, str]]:
-    """The language and the text of each fenced block of a page."""
-    return re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL)
-
-
-def run(*command: str | Path, cwd: Path) -> str:
-    done = subprocess.run(
-        [str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +27,13 @@ def test_step(step: str, source_dir: Path, build_dir: Path, folder: Path) -> Non
     page = source_dir / "docs" / "tutorial" / f"{step}.md"
     write_sources(page, folder)
     listed = run(build_dir / "tool" / "kfgen", "generate", "waves.kf.json", "-o", ".", "--python", cwd=folder)
-    blocks = fences(page)
     if step == STEPS[0]:
-        (shown,) = (text for language, text in blocks if language == "" and "created:" in text)
+        (shown,) = (text for text in blocks(page, "") if "created:" in text)
         assert listed == shown.split("\n", 1)[1]
+    found = fences(page)
     program = ""
     expected = ""
-    for (language, text), (following, printed) in zip(blocks, [*blocks[1:], ("", "$ ")], strict=True):
+    for (language, text), (following, printed) in zip(found, [*found[1:], ("", "$ ")], strict=True):
         if language == "python":
             program += text
             assert following == ""
@@ -63,8 +49,7 @@ def test_program(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
     """
     tutorial = source_dir / "docs" / "tutorial"
     write_sources(tutorial / "fit.md", tmp_path)
-    blocks = fences(tutorial / "program.md")
-    (main,) = (text for language, text in blocks if language == "cpp")
+    (main,) = blocks(tutorial / "program.md", "cpp")
     (tmp_path / "main.cpp").write_text(main)
     run(build_dir / "tool" / "kfgen", "generate", "waves.kf.json", "-o", ".", cwd=tmp_path)
     run(
@@ -73,4 +58,4 @@ def test_program(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
         build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl", cwd=tmp_path,
     )  # fmt: skip
     printed = run("./app", cwd=tmp_path)
-    assert any(language == "" and text.endswith(printed) for language, text in blocks)
+    assert any(text.endswith(printed) for text in blocks(tutorial / "program.md", ""))
