@@ -20,9 +20,11 @@
 #     [DEPENDS <file or target> ...])   # what must be up to date first, besides what kfgen reads itself
 #
 # <target> is a library, static unless SHARED or BUILD_SHARED_LIBS says otherwise, that links the runtime publicly:
-# kf::runtime, or where it is shared itself or SHARED_RUNTIME is given kf::runtime_shared. A program that gets both
-# would have two runtimes, and isn't configured. NAME is the spec's "name", and NAME.h is in the HEADERS file set, so `#include "NAME.h"` works for whoever links it and
-# install(TARGETS <target> FILE_SET HEADERS) installs it. So is NAME.cuh where the spec's "outputs" have
+# kf::runtime_shared where it is shared itself or SHARED_RUNTIME is given, else kf::runtime. A program that gets both
+# would have two runtimes, and isn't configured.
+#
+# NAME is the spec's "name", and NAME.h is in the HEADERS file set, so `#include "NAME.h"` works for whoever links
+# <target> and install(TARGETS <target> FILE_SET HEADERS) installs it. So is NAME.cuh where the spec's "outputs" have
 # "cuda_header" (which needs the spec to exist when the project is configured). The target's property
 # KF_ARTIFACT is the path of NAME.kfa and KF_OUTPUT_DIRECTORY its folder ($<CONFIG> is part of both with
 # Multi-Config generators). Everything that kfgen read takes part in dependencies, through its depfile.
@@ -30,6 +32,7 @@
 # Where the spec has "structs", kfgen compiles their C++ headers as <target> is compiled: with the folders and
 # definitions that it has itself and from what is linked to it, before this call or behind it. The spec's own folder
 # is one of them.
+#
 # NAME.kfa gets into the library as an object file that kfgen writes (EMBED object, the default where the target is
 # an x86-64 or AArch64 machine with ELF files), else by the assembler (incbin, GCC and Clang), else as numbers in
 # NAME.cpp (text), which costs compilers time and memory.
@@ -78,13 +81,16 @@ function(add_kernel_functions target)
     endforeach()
 
     cmake_path(ABSOLUTE_PATH arg_SPEC NORMALIZE OUTPUT_VARIABLE spec)
-    _kf_spec_name("${where}" ${spec} name)
+    _kf_read_spec("${where}" ${spec} name has_cuda_header has_structs)
     _kf_generator("${where}" kfgen kfgen_dependency)
     _kf_output_directory(${target} "${arg_OUTPUT_DIRECTORY}" directory)
 
     set(command ${kfgen} generate ${spec} -o ${directory}
         --no-progress --depfile ${directory}/${name}.d --stamp ${directory}/${name}.stamp)
-    _kf_headers(${spec} ${directory}/${name} headers)
+    set(headers ${directory}/${name}.h)
+    if(has_cuda_header)
+        list(APPEND headers ${directory}/${name}.cuh)
+    endif()
     set(generated ${headers} ${directory}/${name}.cpp ${directory}/${name}.kfa)
     foreach(backend IN LISTS arg_BACKENDS)
         list(APPEND command --backend ${backend})
@@ -107,7 +113,6 @@ function(add_kernel_functions target)
         cmake_path(ABSOLUTE_PATH arg_CACHE_DIR BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} NORMALIZE)
         list(APPEND command --cache-dir ${arg_CACHE_DIR})
     endif()
-    _kf_has_structs(${spec} has_structs)
     set(cxx_options)
     if(has_structs)
         set(cxx_options ${directory}/${name}.cxx_options)
@@ -182,14 +187,25 @@ function(add_kernel_functions target)
     endif()
 endfunction()
 
-# The spec's "name": outputs are named after it. A spec that the build itself writes is named NAME.kf.json.
-function(_kf_spec_name where spec result)
+# The spec's "name", after which outputs are named; whether it asks for NAME.cuh; and whether it has "structs", for
+# which kfgen reads C++ headers. Of a spec that the build itself writes, NAME.kf.json, the name is all that is known.
+function(_kf_read_spec where spec name_result cuda_header_result structs_result)
+    set(has_cuda_header OFF)
+    set(has_structs OFF)
     if(EXISTS ${spec})
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${spec})
         file(READ ${spec} json)
         string(JSON name ERROR_VARIABLE error GET "${json}" name)
         if(error)
             message(FATAL_ERROR "${where}: ${spec}: can't read \"name\": ${error}")
+        endif()
+        string(JSON outputs ERROR_VARIABLE none GET "${json}" outputs)
+        if(outputs MATCHES "\"cuda_header\"")
+            set(has_cuda_header ON)
+        endif()
+        string(JSON struct_count ERROR_VARIABLE none LENGTH "${json}" structs)
+        if(struct_count GREATER 0)
+            set(has_structs ON)
         endif()
     else()
         get_source_file_property(generated ${spec} GENERATED)
@@ -202,34 +218,9 @@ function(_kf_spec_name where spec result)
     if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
         message(FATAL_ERROR "${where}: ${spec}: \"name\" must be an identifier, not '${name}'")
     endif()
-    set(${result} ${name} PARENT_SCOPE)
-endfunction()
-
-# NAME.h, and NAME.cuh where the spec asks for it.
-function(_kf_headers spec stem result)
-    set(headers ${stem}.h)
-    if(EXISTS ${spec})
-        file(READ ${spec} json)
-        string(JSON outputs ERROR_VARIABLE none GET "${json}" outputs)
-        if(outputs MATCHES "\"cuda_header\"")
-            list(APPEND headers ${stem}.cuh)
-        endif()
-    endif()
-    set(${result} ${headers} PARENT_SCOPE)
-endfunction()
-
-# Whether kfgen reads C++ headers for the spec.
-function(_kf_has_structs spec result)
-    set(length 0)
-    if(EXISTS ${spec})
-        file(READ ${spec} json)
-        string(JSON length ERROR_VARIABLE none LENGTH "${json}" structs)
-    endif()
-    if(length GREATER 0)
-        set(${result} ON PARENT_SCOPE)
-    else()
-        set(${result} OFF PARENT_SCOPE)
-    endif()
+    set(${name_result} ${name} PARENT_SCOPE)
+    set(${cuda_header_result} ${has_cuda_header} PARENT_SCOPE)
+    set(${structs_result} ${has_structs} PARENT_SCOPE)
 endfunction()
 
 # Writes a response file for kfgen: how the target compiles C++.
@@ -339,8 +330,7 @@ function(_kf_output_directory target stated result)
     set(${result} ${directory} PARENT_SCOPE)
 endfunction()
 
-# Copies what Python needs, and further files named, into <directory>/<package>, so that <directory> can go on sys.path.
-# Python can import the package: its names are no keywords, and the first is no module of the standard library.
+# Refuses a package that Python can't import by its name: one with a keyword, or that a standard module hides.
 function(_kf_check_package where package)
     set(keywords False None True and as assert async await break class continue def del elif else except finally for
         from global if import in is lambda nonlocal not or pass raise return try while with yield)
@@ -369,6 +359,7 @@ function(_kf_check_package where package)
     endif()
 endfunction()
 
+# Copies what Python needs, and further files named, into <directory>/<package>, so that <directory> can go on sys.path.
 function(_kf_python_package target directory name package)
     string(REPLACE "." "/" folder ${package})
     set(folder ${directory}/${folder})
