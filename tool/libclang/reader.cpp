@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "libclang/library.h"
@@ -99,8 +102,8 @@ CXVisitorResult visit_field(CXCursor cursor, CXClientData data) {
     return CXVisit_Continue;
 }
 
-/// Where GCC has stddef.h and its kin, for a libclang without the headers that belong to it, as a wheel's is;
-/// else nothing. They are looked for last.
+/// Returns the option for the folder where GCC has stddef.h and its kin, which is looked in last, or nothing
+/// without a GCC. A libclang without the headers that belong to it, as a wheel's is, needs it.
 std::optional<std::string> gcc_headers() {
     namespace fs = std::filesystem;
     std::error_code failed;
@@ -215,9 +218,13 @@ private:
         clang_.visit_fields(type, visit_field<const Visit>, const_cast<Visit*>(&visit));
     }
 
-    static std::optional<std::size_t> number_behind(const std::string& name, const std::string& start) {
-        if (!name.starts_with(start) || name.size() > start.size() + 6) return {};
-        return static_cast<std::size_t>(std::stoul(name.substr(start.size())));
+    /// The number that follows `start` in one of the source's names; nothing in a header's own name.
+    static std::optional<std::size_t> number_behind(const std::string& name, std::string_view start) {
+        if (!name.starts_with(start)) return {};
+        std::size_t number = 0;
+        const char* const last = name.data() + name.size();
+        const auto [end, failure] = std::from_chars(name.data() + start.size(), last, number);
+        return failure == std::errc() && end == last ? std::optional(number) : std::nullopt;
     }
 
     /// A place in the source is one in the spec.

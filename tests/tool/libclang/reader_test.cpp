@@ -55,7 +55,7 @@ TEST(Reader, PutsTheFieldsOfBasesFirst) {
                             Pair("hidden", 152)));
     EXPECT_FALSE(type.fields.back().is_public);
     EXPECT_EQ(type.fields[1].location.file, folder + "/structs.h");
-    EXPECT_EQ(type.fields[1].location.line, 85);
+    EXPECT_EQ(type.fields[1].location.line, 89);
     EXPECT_EQ(type.fields[1].location.column, 19);
     EXPECT_TRUE(type.is_copied_by_bytes);
     EXPECT_TRUE(type.is_made_by_default);

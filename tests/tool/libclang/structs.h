@@ -51,6 +51,10 @@ private:
 
 }  // namespace glmlike
 
+// Named as what the reader asks about types.
+using kf_type_list = int;
+enum kf_facts_ { kf_facts_more };
+
 namespace app {
 
 /// No names, only an operator.
