@@ -45,12 +45,6 @@ std::vector<std::string> words_of(const std::string& command) {
     return words;
 }
 
-struct Command {
-    fs::path folder;
-    fs::path file;
-    std::vector<std::string> words;
-};
-
 bool is_cpp(const fs::path& file) {
     constexpr std::array<std::string_view, 6> endings{".cpp", ".cc", ".cxx", ".C", ".cppm", ".cu"};
     return std::ranges::find(endings, file.extension().string()) != endings.end();
@@ -61,10 +55,11 @@ std::size_t common_parts(const fs::path& one, const fs::path& other) {
     return static_cast<std::size_t>(std::distance(one.begin(), end));
 }
 
-const Command* chosen(const std::vector<Command>& commands, const fs::path& header, const fs::path& beside) {
-    const Command* best = nullptr;
+const CompileCommand* chosen(const std::vector<CompileCommand>& commands, const fs::path& header,
+                             const fs::path& beside) {
+    const CompileCommand* best = nullptr;
     std::size_t most = 0;
-    for (const Command& command : commands) {
+    for (const CompileCommand& command : commands) {
         if (!is_cpp(command.file)) continue;
         const bool namesake = command.file.stem() == header.stem();
         const std::size_t near = common_parts(command.file.parent_path(), beside) + (namesake ? 1000 : 0) + 1;
@@ -76,8 +71,8 @@ const Command* chosen(const std::vector<Command>& commands, const fs::path& head
     return best;
 }
 
-/// Folders are relative to where the compiler runs.
-std::vector<std::string> kept(const Command& command) {
+/// Returns the options that matter to types, with folders as they are seen from where the compiler runs.
+std::vector<std::string> kept(const CompileCommand& command) {
     constexpr std::array<std::string_view, 4> folders{"-isystem", "-iquote", "-include", "-I"};
     constexpr std::array<std::string_view, 5> plain{"-D", "-U", "-std=", "-f", "-m"};
     constexpr std::array<std::string_view, 2> target{"--target", "--sysroot"};
@@ -116,16 +111,16 @@ std::string text_of(const json& entry, const char* key) {
 
 }  // namespace
 
-Outcome<std::vector<std::string>> options_of(const std::string& database, const fs::path& header,
-                                             const fs::path& beside, const Location& place) {
+Outcome<std::vector<CompileCommand>> parse_compile_commands(const std::string& database,
+                                                            const Location& place) {
     const json parsed = json::parse(database, nullptr, false);
     if (!parsed.is_array())
         return failure(place, "this is no compile database: expected a list of commands",
                        "CMake writes one with CMAKE_EXPORT_COMPILE_COMMANDS=ON");
-    std::vector<Command> commands;
+    std::vector<CompileCommand> commands;
     for (const json& entry : parsed) {
         if (!entry.is_object()) continue;
-        Command command{text_of(entry, "directory"), {}, {}};
+        CompileCommand command{text_of(entry, "directory"), {}, {}};
         command.file = (command.folder / text_of(entry, "file")).lexically_normal();
         if (const auto words = entry.find("arguments"); words != entry.end() && words->is_array()) {
             for (const json& word : *words) {
@@ -136,7 +131,13 @@ Outcome<std::vector<std::string>> options_of(const std::string& database, const 
         }
         commands.push_back(std::move(command));
     }
-    const Command* best = chosen(commands, header, beside.lexically_normal());
+    return commands;
+}
+
+Outcome<std::vector<std::string>> options_of(const std::vector<CompileCommand>& commands,
+                                             const fs::path& header, const fs::path& beside,
+                                             const Location& place) {
+    const CompileCommand* best = chosen(commands, header, beside.lexically_normal());
     if (best == nullptr)
         return failure(place, "the compile database has no C++ source", "give the options by --cxx-option");
     return kept(*best);

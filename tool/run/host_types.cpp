@@ -1,9 +1,11 @@
-// Reads the headers of "structs", those with one compile database together.
+// Reads the headers of "structs", those that are compiled with the same options together.
 #include "run/host_types.h"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "libclang/compile_commands.h"
 #include "libclang/reader.h"
@@ -20,16 +22,16 @@ fs::path absolute(const fs::path& folder, const fs::path& path) {
     return (fs::current_path() / folder / path).lexically_normal();
 }
 
-/// The entries that are compiled by one database's command, or by none.
-struct Group {
-    std::vector<std::size_t> entries;
-    std::vector<std::string> options;
-};
-
 /// The database that an entry is compiled by; empty: none.
 fs::path database_of(const StructSpec& entry, const Spec& spec) {
     if (!entry.compile_commands.empty()) return absolute(spec.directory, entry.compile_commands);
     return spec.cpp.compile_commands.empty() ? fs::path() : absolute({}, spec.cpp.compile_commands);
+}
+
+/// Where the spec names an entry's database, or the database that the command line names.
+Location place_of(const fs::path& database, const StructSpec& entry) {
+    return entry.compile_commands.empty() ? Location{database.string(), 0, 0}
+                                          : entry.compile_commands_location;
 }
 
 class Reading {
@@ -52,16 +54,14 @@ public:
             error.location = spec_.structs.front().location;
             return error;
         }
-        std::map<std::vector<std::string>, Group> groups;
+        std::map<std::vector<std::string>, std::vector<std::size_t>> entries;  // by their options
         for (std::size_t i = 0; i < spec_.structs.size(); ++i) {
             const Outcome<std::vector<std::string>> options = options_for(spec_.structs[i]);
             if (!options) return options.errors();
-            Group& group = groups[options.value()];
-            group.entries.push_back(i);
-            group.options = options.value();
+            entries[options.value()].push_back(i);
         }
-        for (const auto& [options, group] : groups) {
-            if (Diagnostics errors = read(group, *reader.value()); !errors.empty()) return errors;
+        for (const auto& [options, group] : entries) {
+            if (Diagnostics errors = read(group, options, *reader.value()); !errors.empty()) return errors;
         }
         Outcome<HostStructs> structs = match_host_structs(spec_.structs, types_, lookup);
         if (!structs) return structs.errors();
@@ -69,45 +69,58 @@ public:
     }
 
 private:
-    /// The spec's own folder comes last.
+    /// Reads the database that an entry is compiled by, unless an entry before it has the same.
+    Outcome<const std::vector<CompileCommand>*> commands_in(const fs::path& database,
+                                                            const StructSpec& entry) {
+        if (const auto known = databases_.find(database); known != databases_.end()) return &known->second;
+        const Outcome<std::string> text = DiskFileSystem().read(database);
+        if (!text) {
+            Diagnostic error = text.errors().front();
+            if (!entry.compile_commands.empty()) error.location = entry.compile_commands_location;
+            return error;
+        }
+        Outcome<std::vector<CompileCommand>> commands =
+            parse_compile_commands(text.value(), place_of(database, entry));
+        if (!commands) return commands.errors();
+        files_.push_back(database);
+        return &databases_.emplace(database, std::move(commands.value())).first->second;
+    }
+
+    /// Returns the options that an entry's header is compiled with. The spec's own folder comes last.
     Outcome<std::vector<std::string>> options_for(const StructSpec& entry) {
         std::vector<std::string> options;
         if (const fs::path database = database_of(entry, spec_); !database.empty()) {
-            const Outcome<std::string> text = DiskFileSystem().read(database);
-            if (!text) {
-                Diagnostic error = text.errors().front();
-                if (!entry.compile_commands.empty()) error.location = entry.compile_commands_location;
-                return error;
-            }
-            const Location place = entry.compile_commands.empty() ? Location{database.string(), 0, 0}
-                                                                  : entry.compile_commands_location;
-            Outcome<std::vector<std::string>> found =
-                options_of(text.value(), entry.header, absolute(spec_.directory, ""), place);
+            const auto commands = commands_in(database, entry);
+            if (!commands) return commands.errors();
+            Outcome<std::vector<std::string>> found = options_of(
+                *commands.value(), entry.header, absolute(spec_.directory, ""), place_of(database, entry));
             if (!found) return found.errors();
             options = std::move(found.value());
-            files_.push_back(database);
         }
         options.insert(options.end(), spec_.cpp.options.begin(), spec_.cpp.options.end());
         options.push_back("-I" + absolute(spec_.directory, ".").string());
         return options;
     }
 
-    Diagnostics read(const Group& group, const CppReader& reader) {
+    /// Reads the types of the entries that are compiled with the same options.
+    Diagnostics read(const std::vector<std::size_t>& entries, const std::vector<std::string>& options,
+                     const CppReader& reader) {
         std::vector<CppRequest> requests;
-        for (const std::size_t i : group.entries) {
+        for (const std::size_t i : entries) {
             const StructSpec& entry = spec_.structs[i];
             requests.push_back({entry.header, entry.type, entry.header_location, entry.type_location});
         }
-        Outcome<CppReading> reading = reader.read(requests, group.options);
+        Outcome<CppReading> reading = reader.read(requests, options);
         if (!reading) return reading.errors();
-        for (std::size_t i = 0; i < group.entries.size(); ++i)
-            types_[group.entries[i]] = std::move(reading.value().types[i]);
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            types_[entries[i]] = std::move(reading.value().types[i]);
         for (const fs::path& file : reading.value().files) files_.push_back(absolute({}, file));
         return {};
     }
 
     const Spec& spec_;
     std::vector<CppType> types_;  ///< of each entry
+    std::map<fs::path, std::vector<CompileCommand>> databases_;
     std::vector<fs::path> files_;
 };
 

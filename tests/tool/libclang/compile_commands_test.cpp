@@ -17,8 +17,15 @@ constexpr const char* database = R"([
   {"directory": "/p/build", "file": "../src/deep/scene.cpp", "arguments": ["c++", "-I", "../deep", "-U", "Z", "--target=aarch64-linux-gnu", "-MD", "-c", "x"]},
   {"directory": "/p/build", "file": "/p/src/deep/a.c", "command": "cc -DC"}])";
 
+Outcome<std::vector<std::string>> options_in(const std::string& text, const std::string& header,
+                                             const std::string& beside, const Location& place) {
+    const auto commands = parse_compile_commands(text, place);
+    if (!commands) return commands.errors();
+    return options_of(commands.value(), header, beside, place);
+}
+
 std::vector<std::string> chosen(const std::string& header, const std::string& beside) {
-    const auto options = options_of(database, header, beside, {});
+    const auto options = options_in(database, header, beside, {});
     if (options) return options.value();
     ADD_FAILURE() << format_text(options.errors().front());
     return {};
@@ -39,7 +46,7 @@ TEST(CompileCommands, OrTheNearestSource) {
 TEST(CompileCommands, RefusesOtherFiles) {
     const Location place{"a.kf.json", 2, 3};
     const auto text = [&](const std::string& other) {
-        const auto options = options_of(other, "a.h", "/", place);
+        const auto options = options_in(other, "a.h", "/", place);
         return options ? std::string() : format_text(options.errors().front());
     };
     for (const char* other : {"", "{}", "[", "7"}) {
