@@ -41,8 +41,6 @@ struct CppType {
     bool is_copied_by_bytes = true;  ///< trivially copyable
     bool is_made_by_default = true;  ///< it has a default constructor
     Location location = {};          ///< of its declaration
-
-    bool operator==(const CppType&) const;
 };
 
 struct CppField {
@@ -52,13 +50,6 @@ struct CppField {
     Location location = {};
     bool is_public = true;
     bool is_bit_field = false;
-
-    bool operator==(const CppField&) const = default;
 };
-
-inline bool CppType::operator==(const CppType& other) const {
-    return kind == other.kind && name == other.name && size == other.size && fields == other.fields &&
-           element == other.element && extent == other.extent && scalar == other.scalar;
-}
 
 }  // namespace kf::gen
