@@ -202,7 +202,9 @@ private:
             return false;
         }
         host.is_laid_out_as_slangs = is_natural(slang, host);
-        host.unwritten = unwritten_of(members, pairs);
+        std::vector<HostMember> written;
+        for (const int index : pairs) written.push_back(members[static_cast<std::size_t>(index)]);
+        host.unwritten = unwritten_of(members, written);
         hosts_[slang.name] = std::make_shared<const HostStruct>(std::move(host));
         return true;
     }
@@ -223,18 +225,30 @@ private:
              std::move(notes));
     }
 
-    /// A member that shares no byte with those that stand for Slang's fields.
-    static std::string unwritten_of(const std::vector<HostMember>& members, const std::vector<int>& pairs) {
-        const auto is_covered = [&](const HostMember& member) {
-            return std::ranges::any_of(pairs, [&](int index) {
-                const HostMember& other = members[static_cast<std::size_t>(index)];
-                return member.offset < other.offset + other.type->size &&
-                       other.offset < member.offset + std::max<std::int64_t>(member.type->size, 1);
-            });
-        };
-        const auto found = std::ranges::find_if_not(members, is_covered);
-        if (found == members.end()) return {};
-        return in_quotes(found->name) + " (" + format_place(found->location) + ")";
+    /// Returns a member that shares no byte with those that kernels write, and its place, or nothing. Structs
+    /// that are written in part are looked into.
+    static std::string unwritten_of(const std::vector<HostMember>& members,
+                                    const std::vector<HostMember>& written) {
+        for (const HostMember& member : members) {
+            const std::int64_t end = member.offset + std::max<std::int64_t>(member.type->size, 1);
+            const auto is_in = [&](const HostMember& other) {
+                return member.offset < other.offset + other.type->size && other.offset < end;
+            };
+            const auto is_all = [&](const HostMember& other) {
+                return other.offset <= member.offset && end <= other.offset + other.type->size;
+            };
+            if (std::ranges::none_of(written, is_in))
+                return in_quotes(member.name) + " (" + format_place(member.location) + ")";
+            const bool is_struct = member.type->kind == CppKind::record && !member.type->is_union;
+            if (!is_struct || std::ranges::any_of(written, is_all)) continue;
+            std::vector<HostMember> parts = members_of(*member.type);
+            for (HostMember& part : parts) {
+                part.name.insert(0, member.name + ".");
+                part.offset += member.offset;
+            }
+            if (std::string found = unwritten_of(parts, written); !found.empty()) return found;
+        }
+        return {};
     }
 
     static std::string missing(const Field& field, const std::string& name, const CppType& record,

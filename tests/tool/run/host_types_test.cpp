@@ -118,6 +118,23 @@ TEST_F(HostTypesTest, TakesTheStructsInStructsAlong) {
     EXPECT_EQ(hosts.value().structs.at("S")->fields.at(1).offset, 8);
 }
 
+TEST_F(HostTypesTest, KnowsMembersThatNoKernelWrites) {
+    const auto unwritten = [&](const std::string& header) {
+        const Outcome<HostTypes> hosts =
+            read(header, {{"x", type_named("float")}, {"y", type_named("float")}}, {{"y", "t.y", {}}});
+        if (!hosts) return format_text(hosts.errors().front());
+        const std::string text = hosts.value().structs.at("S")->unwritten;
+        return text.substr(0, text.find(" ("));
+    };
+    EXPECT_EQ(unwritten("struct S { float x; struct { float y; } t; };"), "");
+    EXPECT_EQ(unwritten("struct S { float x; struct { union { float y; float e[1]; }; } t; };"), "");
+    EXPECT_EQ(unwritten("struct S { float x; struct { float y; } t; int more; };"), "'more'");
+    EXPECT_EQ(unwritten("struct S { float x; struct { float y; int more; } t; };"), "'t.more'");
+    EXPECT_EQ(unwritten("struct I { int id; }; struct S { float x; struct { float y; I deep; } t; };"),
+              "'t.deep'");
+    EXPECT_EQ(unwritten("struct S { union { float x, r; }; struct { float y; } t; };"), "");
+}
+
 TEST_F(HostTypesTest, KnowsWhatIsLaidOutAsInSlang) {
     const auto is_so = [&](const std::string& header) {
         const auto hosts = read(header, {{"a", type_named("float")}, {"v", type_named("float3")}});
