@@ -47,7 +47,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "tool/process": (),
     "tool/support": ("tool/slang/support_module.h",),
     "tool/spec": ("runtime/core", "tool/diagnostic"),
-    "tool/libclang": ("runtime/include", "tool/diagnostic"),
+    "tool/libclang": ("runtime/include", "tool/diagnostic", "tool/process"),
     "tool/slang": ("runtime/include", "runtime/core", "tool/diagnostic", "tool/process"),
     "tool/plan": ("runtime/core", "tool/diagnostic", "tool/spec", "tool/libclang", "tool/slang"),
     "tool/emit": (

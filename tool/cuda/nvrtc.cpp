@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "output/file_system.h"
+#include "process/opened_library.h"
 
 namespace kf::gen {
 
@@ -43,22 +45,20 @@ struct Functions {
     const char* (*error_text)(int) = nullptr;
 };
 
-template <class F>
-bool find(void* library, const char* name, F& function) {
-    function = reinterpret_cast<F>(dlsym(library, name));
-    return function != nullptr;
-}
-
 bool find_all(void* library, Functions& f) {
-    return find(library, "nvrtcVersion", f.version) &&
-           find(library, "nvrtcGetNumSupportedArchs", f.architecture_count) &&
-           find(library, "nvrtcGetSupportedArchs", f.architectures) &&
-           find(library, "nvrtcCreateProgram", f.create) && find(library, "nvrtcDestroyProgram", f.destroy) &&
-           find(library, "nvrtcCompileProgram", f.compile) &&
-           find(library, "nvrtcGetProgramLogSize", f.log_size) &&
-           find(library, "nvrtcGetProgramLog", f.log) && find(library, "nvrtcGetPTXSize", f.ptx_size) &&
-           find(library, "nvrtcGetPTX", f.ptx) && find(library, "nvrtcGetCUBINSize", f.cubin_size) &&
-           find(library, "nvrtcGetCUBIN", f.cubin) && find(library, "nvrtcGetErrorString", f.error_text);
+    return find_function(library, "nvrtcVersion", f.version) &&
+           find_function(library, "nvrtcGetNumSupportedArchs", f.architecture_count) &&
+           find_function(library, "nvrtcGetSupportedArchs", f.architectures) &&
+           find_function(library, "nvrtcCreateProgram", f.create) &&
+           find_function(library, "nvrtcDestroyProgram", f.destroy) &&
+           find_function(library, "nvrtcCompileProgram", f.compile) &&
+           find_function(library, "nvrtcGetProgramLogSize", f.log_size) &&
+           find_function(library, "nvrtcGetProgramLog", f.log) &&
+           find_function(library, "nvrtcGetPTXSize", f.ptx_size) &&
+           find_function(library, "nvrtcGetPTX", f.ptx) &&
+           find_function(library, "nvrtcGetCUBINSize", f.cubin_size) &&
+           find_function(library, "nvrtcGetCUBIN", f.cubin) &&
+           find_function(library, "nvrtcGetErrorString", f.error_text);
 }
 
 /// Removes the zero that NVRTC counts as part of its texts.
@@ -74,16 +74,6 @@ std::vector<std::string> lines_of(const std::string& text) {
         if (line.find_first_not_of(' ') != std::string::npos) lines.push_back(std::move(line));
     }
     return lines;
-}
-
-/// The file that a function was loaded from; nothing when the system doesn't say.
-template <class F>
-std::vector<fs::path> file_of(F function) {
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<const void*>(function), &info) == 0 || info.dli_fname == nullptr) return {};
-    std::error_code failed;
-    const fs::path path = fs::canonical(info.dli_fname, failed);
-    return failed ? std::vector<fs::path>{} : std::vector<fs::path>{path};
 }
 
 /// The names in a text's #include lines, whatever conditions they stand under.
@@ -192,7 +182,8 @@ public:
     }
 
     [[nodiscard]] std::vector<fs::path> files() const override {
-        std::vector<fs::path> files = file_of(f_.version);
+        std::vector<fs::path> files;
+        if (fs::path library = file_of(f_.version); !library.empty()) files.push_back(std::move(library));
         if (!builtins_.empty()) files.push_back(builtins_);
         return files;
     }
