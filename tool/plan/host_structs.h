@@ -33,8 +33,7 @@ Outcome<HostStructs> match_host_structs(const std::vector<StructSpec>& entries,
 /// where they can.
 [[nodiscard]] std::string host_layout_text(const Type& type);
 inline constexpr const char* host_layout_cure =
-    "give the function structs by value, or a tensor's by the kind 'tensor[1]', which kernels read where "
-    "they "
-    "are; or lay the C++ struct out as Slang does";
+    "give the function structs by value, or a tensor's by the kind 'tensor[1]', which kernels read "
+    "where they are; or lay the C++ struct out as Slang does";
 
 }  // namespace kf::gen

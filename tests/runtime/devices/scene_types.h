@@ -6,7 +6,7 @@
 
 namespace app {
 
-/// As GLM has them: each component has several names.
+/// A vector as GLM has it: each component has several names.
 template <int n, class T>
 struct vec;
 template <class T>
@@ -23,7 +23,7 @@ struct vec<3, T> {
 };
 using vec3 = vec<3, float>;
 
-/// Column by column, as GLM has them.
+/// A matrix as GLM has it: column by column.
 template <int columns, int rows, class T>
 class mat {
 public:
@@ -35,7 +35,7 @@ private:
     col_type value_[columns]{};
 };
 
-/// Known by an operator alone.
+/// A vector whose elements have no names, only an operator.
 class Direction {
 public:
     float& operator[](int i) { return e_[i]; }
@@ -65,7 +65,7 @@ struct Named {
     int id = 0;
 };
 
-/// Another order, other names, gaps and more than kernels know.
+/// A struct with another order than Slang's, other names, gaps and more than kernels know.
 struct Ray : Named {
     Half weight;
     bool hit = false;
@@ -82,7 +82,7 @@ struct Ray : Named {
     Point points[2];
 };
 
-/// What kernels lay out alike: used as it is.
+/// A struct that kernels lay out alike.
 template <class T, class U>
 struct Pair {
     T first{};

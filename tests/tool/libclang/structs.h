@@ -57,7 +57,7 @@ enum kf_facts_ { kf_facts_more };
 
 namespace app {
 
-/// No names, only an operator.
+/// A vector whose elements have no names, only an operator.
 class Indexed {
 public:
     float& operator[](int i) { return e[i]; }
