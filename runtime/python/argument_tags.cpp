@@ -153,7 +153,7 @@ bool TaggedArguments::add_with_gradients(const WithGradients& given, TaggedArgum
     argument.tag.takes_gradient = static_cast<bool>(in);
     argument.tag.gives_gradient = static_cast<bool>(out);
     argument.written = given.out.ptr();
-    value->set_gradients(in, out, given.is_new && static_cast<bool>(out));
+    value->set_gradients(in, out, given.is_new);
     return true;
 }
 

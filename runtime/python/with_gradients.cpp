@@ -156,7 +156,7 @@ AnyTensor with_gradients(CallItems& items, std::size_t i, const AnyTensor& tenso
     hold(items, i, held->out, "grad_out", true, context);
     try {
         AnyTensor made = tensor.with_grads(held->in.memory, held->out.memory);
-        if (!held->is_new || !held->out.memory) return made;
+        if (!held->is_new) return made;
         detail::TensorState state = *made.state();
         state.grad_is_new = true;
         return AnyTensor(std::make_shared<const detail::TensorState>(std::move(state)));
@@ -199,13 +199,13 @@ void bind_with_gradients(py::module_& module) {
         "with_gradients",
         [or_null](const py::object& value, const py::object& grad_in, const py::object& grad_out,
                   bool is_new) {
-            return WithGradients{value, or_null(grad_in), or_null(grad_out), is_new};
+            const py::object out = or_null(grad_out);
+            return WithGradients{value, or_null(grad_in), out, is_new && static_cast<bool>(out)};
         },
         py::arg("value"), py::arg("grad_in") = py::none(), py::arg("grad_out") = py::none(),
         py::arg("is_new") = false,
         "One argument of a backward call with exactly these gradients, torch.Tensors or kf.Tensors; a "
-        "tensor's "
-        "grad_out that is new is stored to, not added to.");
+        "tensor's grad_out that is new is stored to, not added to.");
 }
 
 }  // namespace kf::python

@@ -16,7 +16,7 @@ struct WithGradients {
     py::object value;
     py::object in;
     py::object out;
-    bool is_new = false;  ///< what `out` holds doesn't count: calls store to it, and add nothing
+    bool is_new = false;  ///< there is `out`, and what it holds doesn't count: calls store to it
 };
 
 /// Null when `value` isn't one.
@@ -35,7 +35,7 @@ struct HeldGradient {
 struct HeldGradients {
     HeldGradient in;
     HeldGradient out;
-    bool is_new = false;  ///< what `out` holds doesn't count
+    bool is_new = false;  ///< there is `out`, and what it holds doesn't count
     py::object leaf;      ///< the tensor whose `grad` becomes `out` once the call has run
 };
 
