@@ -328,7 +328,7 @@ std::optional<int> field_cost(const Call& call, const Argument& leaf, std::size_
                 return std::string(manifest::scalar_words[static_cast<std::size_t>(scalar)]);
             };
             return "dtype " + name(found->scalar) + " where " + name(wanted) +
-                   " is needed; convert it with astype(np." + name(wanted) + ")";
+                   " is needed; convert it with " + astype_text(wanted);
         });
     }
     if (found->components && !ends_in_vector(leaf)) {

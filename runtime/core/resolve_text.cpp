@@ -106,15 +106,17 @@ std::string conversion_hint(const Argument& argument, const ArgShape& given) {
         return std::string("; expected scalar type ") + torch_name(wanted) + " but found " +
                torch_name(given.scalar);
     }
-    if (given.kind == ArgShape::Kind::array) {
-        const std::string name = wanted == ScalarType::boolean ? "bool_" : dtype_name(wanted);
-        return "; astype(np." + name + ") converts it";
-    }
+    if (given.kind == ArgShape::Kind::array) return "; " + astype_text(wanted) + " converts it";
     if (given.kind != ArgShape::Kind::weak || given.scalar != ScalarType::boolean || dims != 0) return {};
     return is_floating(wanted) ? "; float() converts it" : "; int() converts it";
 }
 
 }  // namespace
+
+std::string astype_text(ScalarType scalar) {
+    // NumPy has had no np.bool for some versions.
+    return "astype(np." + (scalar == ScalarType::boolean ? "bool_" : dtype_name(scalar)) + ")";
+}
 
 Refusal mismatch(const Argument& argument, const ArgShape& given) {
     ErrorCode code = ErrorCode::type_mismatch;

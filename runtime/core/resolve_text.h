@@ -11,6 +11,9 @@ namespace kf::detail {
 /// calls when they are made.
 [[nodiscard]] std::string found_text(const ArgShape& given);
 
+/// NumPy's conversion to a type: "astype(np.float32)".
+[[nodiscard]] std::string astype_text(ScalarType scalar);
+
 /// "expected float, found a bool; float() converts it", and which error that is.
 [[nodiscard]] Refusal mismatch(const manifest::Argument& argument, const ArgShape& given);
 

@@ -8,6 +8,7 @@
 
 #include "core/convert.h"
 #include "core/describe.h"
+#include "core/resolve_text.h"
 #include "python/errors.h"
 #include "python/scalars.h"
 
@@ -37,7 +38,7 @@ void pack_value(Host& host, const manifest::Argument& leaf, const Where& where) 
         if (host.scalar != element.scalar) {
             refuse(ErrorCode::type_mismatch, where,
                    std::string("dtype ") + numpy_name(host.scalar) + " where " + numpy_name(element.scalar) +
-                       " is needed; convert it with astype()");
+                       " is needed; convert it with " + detail::astype_text(element.scalar));
         }
         const auto bytes = pack(*host.array);
         std::ranges::copy(bytes, host.value.bytes().begin());

@@ -375,6 +375,7 @@ def test_bad_values(structs: Any, ray: Any, code: str, text: str) -> None:
         ("count", 1.5, "argument 'scene.count': 1.5 is a float where an int32 is needed"),
         ("count", 2**31, "argument 'scene.count': 2147483648 doesn't fit an int32"),
         ("on", 1, "argument 'scene.on': 1 is not a bool"),
+        ("on", np.array(1, np.int32), "dtype int32 where bool is needed; convert it with astype(np.bool_)"),
         ("lights", SCENE["lights"][:1], "argument 'scene.lights': a list of 2 Light is needed, found 1"),
         ("lights", [SCENE["lights"][0], {"color": [1, 2, 3]}], "argument 'scene.lights[1]': field 'power'"),
         ("tint", [1, 2, 70000], "argument 'scene.tint': 70000 doesn't fit a float16"),
