@@ -10,15 +10,15 @@
 
 namespace kf::vulkan {
 
-/// Knows them by address: the list must own them until forget(). Not thread-safe.
+/// Remembers resources by address: the list must own them until forget(). Not thread-safe.
 class KnownResources {
 public:
-    /// Whether the kernel was given the same resources last.
+    /// Returns whether the resources are those remembered last, and of this kernel.
     [[nodiscard]] bool are(const driver::Kernel& kernel, std::span<const driver::Resource> resources) const;
     void remember(const driver::Kernel& kernel, std::span<const driver::Resource> resources,
                   VkDescriptorSet set);
     void forget() { kernel_ = nullptr; }
-    /// The set that they are in; null where there are none.
+    /// Returns the set of what is remembered; asked for where are() has said so.
     [[nodiscard]] VkDescriptorSet set() const { return set_; }
 
 private:
