@@ -78,7 +78,7 @@ void check_namespace(const std::string& name) {
     }
 }
 
-/// The user's own; empty where no home is known.
+/// Returns the user's own cache folder; empty where no home is known.
 std::filesystem::path default_cache() {
     const auto folder = [](const char* variable) {
         const char* text = std::getenv(variable);
@@ -91,7 +91,7 @@ std::filesystem::path default_cache() {
     return home.empty() ? home : home / ".cache" / "kernelfunctions";
 }
 
-/// What --error-format says, though the command line may be wrong.
+/// Returns whether --error-format asks for JSON, on a command line that may be wrong.
 bool wants_json(const std::vector<std::string>& arguments) {
     bool json = false;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -102,7 +102,7 @@ bool wants_json(const std::vector<std::string>& arguments) {
     return json;
 }
 
-/// CLI11's parser, filled with kfgen's commands and what they set.
+/// The words of --embed, and "none" for --no-embed.
 constexpr std::array<std::pair<std::string_view, Embedding>, 5> embeddings{{
     {"none", Embedding::none},
     {"incbin", Embedding::incbin},
@@ -121,6 +121,7 @@ std::string embedding_name(Embedding embedding) {
     return std::string(std::find_if(embeddings.begin(), embeddings.end(), same)->first);
 }
 
+/// CLI11's parser, filled with kfgen's commands and what they set.
 class Parser {
 public:
     explicit Parser(const std::string& version) : app_("", "kfgen"), version_(version) {
@@ -336,9 +337,8 @@ private:
     void refuse_what_has_no_meaning() const {
         const std::string command = app_.get_subcommands().front()->get_name();
         const std::vector<std::string> groups = groups_of(command);
-        for (const auto& [option, argument] : arguments_) {
-            const auto& own = app_.get_options();
-            if (std::find(own.begin(), own.end(), option) == own.end() || option->count() == 0) continue;
+        for (const CLI::Option* option : app_.get_options()) {
+            if (!arguments_.contains(option) || option->count() == 0) continue;
             const bool known = std::find(groups.begin(), groups.end(), option->get_group()) != groups.end();
             // What the environment says is for all commands.
             if (!known && option->get_envname().empty())
