@@ -29,7 +29,7 @@ struct CommandPage {
     std::string name;
     std::vector<std::string> usage;    ///< without "kfgen"
     std::string summary;               ///< half a line
-    std::string text;                  ///< paragraphs, with an empty line between
+    std::string text;                  ///< paragraphs, a line each
     std::vector<std::string> endings;  ///< of the files that it takes: ".slang"
     std::vector<std::string> words;    ///< instead of files
     std::vector<OptionGroup> groups;

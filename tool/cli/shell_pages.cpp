@@ -1,6 +1,7 @@
-// The same pages as a man page and as scripts that complete what is typed in a shell.
-#include <algorithm>
+// The pages of the help as a man page, and as scripts that complete what is typed in a shell.
 #include <set>
+#include <string>
+#include <vector>
 
 #include "cli/pages.h"
 #include "cli_templates.h"
@@ -23,7 +24,8 @@ std::string replaced(const std::string& text, char special, const std::string& b
     return result;
 }
 
-/// Troff reads a line that begins with . or ' as a command, and a plain - as a hyphen.
+/// Returns the text for troff, which reads a line that begins with . or ' as a command, and a plain - as a
+/// hyphen.
 std::string troff(const std::string& text) {
     std::string result = replaced(replaced(text, '\\', "\\e"), '-', "\\-");
     std::string lines;
@@ -48,26 +50,37 @@ View::List troff_options(const OptionGroup& group) {
     return options;
 }
 
-/// Those of all commands, each once.
+/// The options of all of the command's groups, in order.
+std::vector<OptionPage> options_of(const CommandPage& page) {
+    std::vector<OptionPage> options;
+    for (const OptionGroup& group : page.groups)
+        options.insert(options.end(), group.options.begin(), group.options.end());
+    return options;
+}
+
+/// The options of all commands, each once.
 std::vector<OptionPage> all_options(const Pages& pages) {
     std::vector<OptionPage> all;
     std::set<std::vector<std::string>> known;
     for (const CommandPage& page : pages.commands) {
-        for (const OptionGroup& group : page.groups) {
-            for (const OptionPage& option : group.options)
-                if (known.insert(option.names).second) all.push_back(option);
-        }
+        for (const OptionPage& option : options_of(page))
+            if (known.insert(option.names).second) all.push_back(option);
     }
     return all;
 }
 
-std::vector<std::string> names_of(const CommandPage& page) {
+std::vector<std::string> option_names(const CommandPage& page) {
     std::vector<std::string> names;
-    for (const OptionGroup& group : page.groups) {
-        for (const OptionPage& option : group.options)
-            names.insert(names.end(), option.names.begin(), option.names.end());
-    }
+    for (const OptionPage& option : options_of(page))
+        names.insert(names.end(), option.names.begin(), option.names.end());
     return names;
+}
+
+/// The files that the command takes, as shells match them: "*.kf.json".
+std::vector<std::string> file_patterns(const CommandPage& page) {
+    std::vector<std::string> patterns;
+    for (const std::string& ending : page.endings) patterns.push_back("*" + ending);
+    return patterns;
 }
 
 bool takes_folder(const OptionPage& option) { return option.argument == "DIR"; }
@@ -100,12 +113,10 @@ std::string bash(const Pages& pages) {
     }
     View::List commands;
     for (const CommandPage& page : pages.commands) {
-        std::vector<std::string> patterns;
-        for (const std::string& ending : page.endings) patterns.push_back("*" + ending);
         commands.emplace_back(View::Object{{"name", page.name},
-                                           {"options", join(names_of(page), " ")},
+                                           {"options", join(option_names(page), " ")},
                                            {"words", join(page.words, " ")},
-                                           {"pattern", join(patterns, "|")}});
+                                           {"pattern", join(file_patterns(page), "|")}});
     }
     return rendered(render("completion.bash.mustache", templates::completion_bash_mustache,
                            View::Object{{"names", join(command_names(pages), " ")},
@@ -117,10 +128,10 @@ std::string bash(const Pages& pages) {
                                         {"commands", std::move(commands)}}));
 }
 
-/// Inside '…' of zsh and fish.
+/// Returns the text as it stands inside '…' in zsh and fish.
 std::string quoted(const std::string& text) { return replaced(text, '\'', "'\\''"); }
 
-/// Inside the [] of a description for _arguments.
+/// Returns the text as it stands inside the [] of a description for zsh's _arguments.
 std::string described(const std::string& text) {
     return quoted(replaced(replaced(replaced(text, '[', "\\["), ']', "\\]"), ':', "\\:"));
 }
@@ -150,17 +161,13 @@ std::string zsh(const Pages& pages) {
     View::List commands;
     for (const CommandPage& page : pages.commands) {
         View::List options;
-        for (const OptionGroup& group : page.groups) {
-            for (const OptionPage& option : group.options) options.emplace_back(zsh_option(option));
-        }
-        std::vector<std::string> patterns;
-        for (const std::string& ending : page.endings) patterns.push_back("*" + ending);
-        commands.emplace_back(
-            View::Object{{"name", page.name},
-                         {"summary", quoted(replaced(page.summary, ':', "\\:"))},
-                         {"options", std::move(options)},
-                         {"argument", page.words.empty() ? "file:_files -g \"" + join(patterns, " ") + "\""
-                                                         : "word:(" + join(page.words, " ") + ")"}});
+        for (const OptionPage& option : options_of(page)) options.emplace_back(zsh_option(option));
+        commands.emplace_back(View::Object{
+            {"name", page.name},
+            {"summary", quoted(replaced(page.summary, ':', "\\:"))},
+            {"options", std::move(options)},
+            {"argument", page.words.empty() ? "file:_files -g \"" + join(file_patterns(page), " ") + "\""
+                                            : "word:(" + join(page.words, " ") + ")"}});
     }
     return rendered(render("completion.zsh.mustache", templates::completion_zsh_mustache,
                            View::Object{{"commands", std::move(commands)}}));
@@ -184,9 +191,7 @@ std::string fish(const Pages& pages) {
     View::List commands;
     for (const CommandPage& page : pages.commands) {
         View::List options;
-        for (const OptionGroup& group : page.groups) {
-            for (const OptionPage& option : group.options) options.emplace_back(fish_option(option));
-        }
+        for (const OptionPage& option : options_of(page)) options.emplace_back(fish_option(option));
         View::List arguments;
         if (!page.words.empty()) arguments.emplace_back(" -a '" + join(page.words, " ") + "'");
         for (const std::string& ending : page.endings)
@@ -212,12 +217,9 @@ std::string man_page(const Pages& pages) {
         for (const OptionGroup& group : page.groups)
             groups.emplace_back(
                 View::Object{{"title", troff(group.title)}, {"options", troff_options(group)}});
-        std::string text = troff(page.text);
-        for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 5)
-            text.replace(at, 1, "\n.PP\n");
         commands.emplace_back(View::Object{{"name", troff(page.name)},
                                            {"usage", std::move(usage)},
-                                           {"text", std::move(text)},
+                                           {"text", replaced(troff(page.text), '\n', "\n.PP\n")},
                                            {"groups", std::move(groups)}});
     }
     return rendered(
