@@ -8,6 +8,7 @@
 
 #include "core/items.h"
 #include "core/join.h"
+#include "core/roles.h"
 #include "emit/overload.h"
 
 namespace kf::gen {
@@ -23,8 +24,6 @@ struct HostParameter {
     std::string kind;  ///< with "out" or "inout" before it
     /// The leaves of a struct: names, elements and places.
     std::string layout;
-
-    bool operator==(const HostParameter&) const = default;
 };
 
 /// One overload as hosts see it.
@@ -76,26 +75,11 @@ bool same_names(const Signature& a, const Signature& b) {
            std::multiset<std::string>(others.begin(), others.end());
 }
 
-/// The functions that hosts find by name: not those that stand for other ways of one.
+/// The functions that hosts find by name.
 std::vector<const Function*> named_functions(const Manifest& manifest) {
-    std::set<std::int64_t> hidden;
-    for (std::size_t f = 0; f < manifest.functions.size(); ++f) {
-        const Function& function = manifest.functions[f];
-        if (function.jvp >= 0) hidden.insert(function.jvp);
-        if (!function.chosen.empty()) hidden.insert(function.chosen.begin() + 1, function.chosen.end());
-        for (const manifest::OptionSet& set : function.option_sets)
-            if (set.function != static_cast<std::int64_t>(f)) hidden.insert(set.function);
-    }
-    // Those refer to the one that is found by name, too.
     std::vector<const Function*> named;
-    std::set<std::string> names;
-    for (std::size_t f = 0; f < manifest.functions.size(); ++f) {
-        const Function& function = manifest.functions[f];
-        const bool first = function.chosen.empty() || function.chosen.front() == static_cast<std::int64_t>(f);
-        if ((!hidden.contains(static_cast<std::int64_t>(f)) || (first && !function.option_sets.empty())) &&
-            names.insert(function.name).second)
-            named.push_back(&function);
-    }
+    for (const Function& function : manifest.functions)
+        if (!manifest::is_hidden(manifest, function)) named.push_back(&function);
     return named;
 }
 
@@ -261,30 +245,36 @@ private:
     void compare_gradients(const Call& before, const Call& now, const std::string& overload) {
         gained_or_lost(before.has_backward, now.has_backward, "backward pass", "backward", overload);
         gained_or_lost(before.has_fused, now.has_fused, "fused pass", "fused", overload);
-        if (!before.has_backward || !now.has_backward) return;
+        const bool differentiated = before.has_backward && now.has_backward;
         for (const manifest::Argument& old : before.arguments) {
             const auto found = std::find_if(now.arguments.begin(), now.arguments.end(),
                                             [&](const auto& one) { return one.name == old.name; });
             if (found == now.arguments.end()) continue;
-            const auto has = [](const manifest::Argument& argument) {
-                return argument.gradient != manifest::Gradient::never;
-            };
-            const std::string subject = "argument '" + old.name + "' ";
-            if (has(old) != has(*found))
-                add(has(old), has(old) ? "gradient_lost" : "gradient_added",
-                    subject + (has(old) ? "has no gradient any more" : "has a gradient now"));
-            if (has(old) && old.gradient != found->gradient && has(*found)) {
-                const bool required = found->gradient == manifest::Gradient::required;
-                add(required, "gradient_required",
-                    subject + (required ? "must have a gradient now" : "may go without a gradient now"));
-            }
-            if (old.overwrite != found->overwrite)
-                add(true, "gradient_overwrites",
-                    subject + (found->overwrite ? "has its gradient replaced, not added to, now"
-                                                : "has its gradient added to, not replaced, now"));
-            if (old.accumulate != found->accumulate)
-                add(true, "accumulate", subject + "combines the values of calls in another way");
+            if (differentiated) compare_gradient(old, *found);
+            // An input's way to accumulate is that of its gradient.
+            if ((differentiated || manifest::is_output(old)) && old.accumulate != found->accumulate)
+                add(true, "accumulate",
+                    "argument '" + old.name + "' combines the values of calls in another way");
         }
+    }
+
+    void compare_gradient(const manifest::Argument& before, const manifest::Argument& now) {
+        const auto has = [](const manifest::Argument& argument) {
+            return argument.gradient != manifest::Gradient::never;
+        };
+        const std::string subject = "argument '" + before.name + "' ";
+        if (has(before) != has(now))
+            add(has(before), has(before) ? "gradient_lost" : "gradient_added",
+                subject + (has(before) ? "has no gradient any more" : "has a gradient now"));
+        if (has(before) && before.gradient != now.gradient && has(now)) {
+            const bool required = now.gradient == manifest::Gradient::required;
+            add(required, "gradient_required",
+                subject + (required ? "must have a gradient now" : "may go without a gradient now"));
+        }
+        if (before.overwrite != now.overwrite)
+            add(true, "gradient_overwrites",
+                subject + (now.overwrite ? "has its gradient replaced, not added to, now"
+                                         : "has its gradient added to, not replaced, now"));
     }
 
     void compare_variants(const Function& before, const Function& now) {

@@ -119,6 +119,18 @@ TEST(InterfaceChanges, OfGradients) {
                             "tensor<float>[1], rank 1 has no backward pass any more"));
 }
 
+TEST(InterfaceChanges, OfSums) {
+    Manifest before = two_functions();
+    before.functions[1].calls.front().has_backward = false;
+    Manifest now = before;
+    now.functions[1].calls.front().arguments.back().accumulate = manifest::Accumulate::sum;
+    EXPECT_THAT(changes(now, before),
+                ElementsAre("! accumulate g: argument 'result' combines the values of calls in another way"));
+    now = before;
+    now.functions[1].calls.front().arguments.front().accumulate = manifest::Accumulate::first;
+    EXPECT_THAT(changes(now, before), IsEmpty());
+}
+
 TEST(InterfaceChanges, AreReported) {
     Manifest now = two_functions();
     now.functions[1].name = "h";
