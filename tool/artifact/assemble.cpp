@@ -7,6 +7,7 @@
 #include "core/items.h"
 #include "core/resource_list.h"
 #include "core/sha256.h"
+#include "kernels/host_interface.h"
 
 namespace kf::gen {
 
@@ -101,37 +102,21 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
                                      const std::vector<CompiledUnit>& compiled,
                                      const std::vector<std::vector<manifest::Image>>& cuda_images,
                                      const std::map<std::string, std::string>& producers) {
-    manifest::Manifest manifest;
-    manifest.name = plan.name;
+    manifest::Manifest manifest = host_interface(plan);
     manifest.producers = producers;
-    for (std::size_t f = 0; f < plan.functions.size(); ++f) {
-        const PlannedFunction& planned = plan.functions[f];
-        manifest::Function& function = manifest.functions.emplace_back();
-        function.name = planned.name;
-        function.doc = planned.doc;
-        function.jvp = planned.jvp;
-        function.choices = planned.choices;
-        function.chosen = planned.chosen;
-        function.option_sets = planned.option_sets;
-        for (std::size_t c = 0; c < planned.calls.size(); ++c) {
-            manifest::Call& call = function.calls.emplace_back();
-            for (const PlannedArgument& argument : planned.calls[c].arguments)
-                call.arguments.push_back(argument.host);
-            for (const PlannedParameter& parameter : planned.calls[c].parameters)
-                call.parameters.push_back(parameter.host);
+    for (std::size_t f = 0; f < manifest.functions.size(); ++f) {
+        std::vector<manifest::Call>& calls = manifest.functions[f].calls;
+        for (std::size_t c = 0; c < calls.size(); ++c) {
+            manifest::Call& call = calls[c];
+            const CallKernels& made = kernels.calls[f][c];
             call.items = manifest::items_of(call.parameters);
             call.resources = manifest::resource_arguments(call);
-            call.rank = planned.calls[c].rank;
-            call.dispatch = planned.calls[c].dispatch;
-            call.strict_broadcasting = planned.calls[c].strict_broadcasting;
-            call.has_backward = planned.calls[c].has_backward;
-            call.forward = kernels.calls[f][c].forward;
-            call.forward_deterministic = kernels.calls[f][c].forward_deterministic;
-            call.backward = kernels.calls[f][c].backward;
-            call.deterministic = kernels.calls[f][c].deterministic;
-            call.has_fused = planned.calls[c].has_fused;
-            call.fused = kernels.calls[f][c].fused;
-            call.fused_deterministic = kernels.calls[f][c].fused_deterministic;
+            call.forward = made.forward;
+            call.forward_deterministic = made.forward_deterministic;
+            call.backward = made.backward;
+            call.deterministic = made.deterministic;
+            call.fused = made.fused;
+            call.fused_deterministic = made.fused_deterministic;
         }
     }
     for (std::size_t i = 0; i < kernels.units.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "core/rows.h"
 #include "emit/kinds/questions.h"
 #include "emit/text.h"
+#include "plan/host_call.h"
 #include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
 
@@ -26,16 +27,6 @@ using manifest::Variant;
 std::string storage_name(const manifest::Element& element) {
     if (element.scalar != ScalarType::boolean) return slang_name(element);
     return slang_name(manifest::Element{ScalarType::uint8, element.extents});
-}
-
-/// The call as its manifest will have it, as far as its blocks depend on it.
-manifest::Call host_call(const PlannedCall& call) {
-    manifest::Call host;
-    host.rank = call.rank;
-    host.dispatch = call.dispatch;
-    for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
-    for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
-    return host;
 }
 
 /// Spells the records of a block.

@@ -3,6 +3,7 @@
 
 #include "core/items.h"
 #include "core/kinds/questions.h"
+#include "plan/host_call.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -48,18 +49,6 @@ std::string overload_text(const manifest::Call& call) {
     for (const manifest::ParameterTree& parameter : call.parameters)
         add(parameter.name, manifest::role_of(call, parameter), kind_text(call, parameter));
     return text + ")" + result + ", rank " + std::to_string(call.rank);
-}
-
-manifest::Call host_call(const PlannedCall& call) {
-    manifest::Call host;
-    host.rank = call.rank;
-    host.dispatch = call.dispatch;
-    host.strict_broadcasting = call.strict_broadcasting;
-    host.has_backward = call.has_backward;
-    host.has_fused = call.has_fused;
-    for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
-    for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
-    return host;
 }
 
 std::string overload_text(const PlannedCall& call) { return overload_text(host_call(call)); }

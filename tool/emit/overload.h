@@ -15,7 +15,4 @@ std::string overload_text(const PlannedCall& call);
 /// "tensor<float>[2]": one parameter's kind.
 std::string kind_text(const manifest::Call& call, const manifest::ParameterTree& parameter);
 
-/// The call as hosts see it: without kernels.
-manifest::Call host_call(const PlannedCall& call);
-
 }  // namespace kf::gen

@@ -1,6 +1,7 @@
 // Reads the two interfaces that `kfgen check --against` compares: of artifacts or of specs.
 #include "run/against.h"
 
+#include "kernels/host_interface.h"
 #include "kernels/reach.h"
 #include "run/inspection.h"
 #include "run/session.h"
@@ -27,7 +28,7 @@ Outcome<manifest::Manifest> interface_of_spec(const Options& options, const File
     if (!reach.failures.empty()) return warned(reach.failures);
     const Diagnostics unset = add_globals(plan, reach.globals, globals);
     if (!unset.empty()) return warned(unset);
-    return warned(interface_of(with_globals(plan)));
+    return warned(host_interface(with_globals(plan)));
 }
 
 }  // namespace

@@ -314,21 +314,6 @@ private:
 
 }  // namespace
 
-manifest::Manifest interface_of(const Plan& plan) {
-    manifest::Manifest manifest;
-    manifest.name = plan.name;
-    for (const PlannedFunction& planned : plan.functions) {
-        manifest::Function& function = manifest.functions.emplace_back();
-        function.name = planned.name;
-        function.jvp = planned.jvp;
-        function.choices = planned.choices;
-        function.chosen = planned.chosen;
-        function.option_sets = planned.option_sets;
-        for (const PlannedCall& call : planned.calls) function.calls.push_back(host_call(call));
-    }
-    return manifest;
-}
-
 std::vector<InterfaceChange> interface_changes(const Manifest& before, const Manifest& now) {
     return Comparison().run(before, now);
 }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/manifest.h"
-#include "plan/plan.h"
 
 namespace kf::gen {
 
@@ -17,9 +16,6 @@ struct InterfaceChange {
 
     bool operator==(const InterfaceChange&) const = default;
 };
-
-/// What hosts see of a plan, as its artifact has it: no kernels.
-manifest::Manifest interface_of(const Plan& plan);
 
 /// Breaking changes first. Parameters are compared by name and place: C++ has places, Python has both.
 std::vector<InterfaceChange> interface_changes(const manifest::Manifest& before,
