@@ -2,10 +2,9 @@
 #include "run/against.h"
 
 #include "kernels/host_interface.h"
-#include "kernels/reach.h"
 #include "run/inspection.h"
+#include "run/reached_plan.h"
 #include "run/session.h"
-#include "support/support_modules.h"
 
 namespace kf::gen {
 namespace {
@@ -13,22 +12,13 @@ namespace {
 Outcome<manifest::Manifest> interface_of_spec(const Options& options, const FileSystem& file_system) {
     const Outcome<Spec> spec = load_spec(options, file_system);
     if (!spec) return spec.errors();
-    auto compiler = make_slang_compiler(compiler_options(spec.value(), options), support_modules());
-    if (!compiler) return compiler.errors();
-    Outcome<Planned> planned = plan_spec(spec.value(), *compiler.value());
+    const Outcome<ReachedPlan> reached = reached_plan(spec.value(), options);
     const auto warned = [&](Outcome<manifest::Manifest> outcome) {
-        return std::move(outcome).with_warnings(planned.warnings());
+        return std::move(outcome).with_warnings(reached.warnings());
     };
-    if (!planned) return warned(planned.errors());
-    Plan& plan = planned.value().plan;
-    const std::vector<GlobalParameter>& globals = planned.value().globals;
-    const ReachReport reach =
-        check_reach(plan, {code_targets(spec.value()), {}, nullptr, globals}, *compiler.value());
-    if (!reach.errors.empty()) return warned(reach.errors);
-    if (!reach.failures.empty()) return warned(reach.failures);
-    const Diagnostics unset = add_globals(plan, reach.globals, globals);
-    if (!unset.empty()) return warned(unset);
-    return warned(host_interface(with_globals(plan)));
+    if (!reached) return warned(reached.errors());
+    if (!reached.value().failures.empty()) return warned(reached.value().failures);
+    return warned(host_interface(reached.value().plan));
 }
 
 }  // namespace

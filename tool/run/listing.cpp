@@ -8,9 +8,8 @@
 #include "emit/device_header.h"
 #include "emit/overload.h"
 #include "emit/text.h"
-#include "kernels/reach.h"
+#include "run/reached_plan.h"
 #include "run/session.h"
-#include "support/support_modules.h"
 
 namespace kf::gen {
 
@@ -63,26 +62,18 @@ std::string listing(const Plan& plan, const KernelSet& kernels) {
 }
 
 Outcome<std::string> list_calls(const Spec& spec, const Options& options) {
-    auto compiler = make_slang_compiler(compiler_options(spec, options), support_modules());
-    if (!compiler) return compiler.errors();
-    const Outcome<Planned> planned = plan_spec(spec, *compiler.value());
+    const Outcome<ReachedPlan> reached = reached_plan(spec, options);
     const auto warned = [&](Outcome<std::string> outcome) {
-        return std::move(outcome).with_warnings(planned.warnings());
+        return std::move(outcome).with_warnings(reached.warnings());
     };
-    if (!planned) return warned(planned.errors());
-    Plan plan = planned.value().plan;
-    const std::vector<CodeTarget> targets = code_targets(spec);
-    const std::vector<GlobalParameter>& globals = planned.value().globals;
-    const ReachReport reach = check_reach(plan, {targets, {}, nullptr, globals}, *compiler.value());
-    if (!reach.errors.empty()) return warned(reach.errors);
-    const Diagnostics unset = add_globals(plan, reach.globals, globals);
-    if (!unset.empty()) return warned(unset);
-    plan = with_globals(plan);
-    const Outcome<KernelSet> kernels = collect_kernels(plan, targets);
+    if (!reached) return warned(reached.errors());
+    const Plan& plan = reached.value().plan;
+    const Outcome<KernelSet> kernels = collect_kernels(plan, code_targets(spec));
     if (!kernels) return warned(kernels.errors());
     // Anything else that doesn't compile is for the commands that compile it to say.
     Diagnostics known;
-    std::copy_if(reach.failures.begin(), reach.failures.end(), std::back_inserter(known), has_known_reason);
+    const Diagnostics& failures = reached.value().failures;
+    std::copy_if(failures.begin(), failures.end(), std::back_inserter(known), has_known_reason);
     if (!known.empty()) return warned(known);
     std::string text = listing(plan, kernels.value());
     if (spec.device_header) {
