@@ -116,13 +116,11 @@ void add_spellings(const KindRow& row, std::vector<std::string>& spellings) {
     if (row.has_element) spellings.push_back(spelling_of(row).insert(row.name.size(), "<type>"));
 }
 
-/// Whether suggestions name it: what this version can't do helps nobody.
-bool is_offered(const KindRow& row) { return row.is_supported || row.kind == Kind::automatic; }
-
+/// The spellings that suggestions name: what this version can't do helps nobody.
 std::vector<std::string> offered_spellings() {
     std::vector<std::string> spellings;
     for (const KindRow& row : kind_table)
-        if (is_offered(row)) add_spellings(row, spellings);
+        if (row.is_supported) add_spellings(row, spellings);
     return spellings;
 }
 
@@ -263,7 +261,7 @@ private:
         }
         std::vector<std::string> names;
         for (const KindRow& row : kind_table) {
-            if (is_offered(row)) names.emplace_back(row.name);
+            if (row.is_supported) names.emplace_back(row.name);
         }
         Diagnostic error = error_here("unknown kind '" + std::string(name) + "'");
         if (const auto near = closest(name, names)) {
