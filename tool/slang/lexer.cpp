@@ -29,17 +29,6 @@ std::size_t end_of_comment(std::string_view text, std::size_t at) {
     return close == std::string_view::npos ? text.size() : close + 2;
 }
 
-/// A comment may go on over its line.
-std::size_t end_of_directive(std::string_view text, std::size_t at) {
-    for (std::size_t end = end_of_line(text, at);; end = end_of_line(text, at)) {
-        const std::size_t comment = text.substr(0, end).find("/*", at);
-        if (comment == std::string_view::npos || text.substr(at, comment - at).find("//") < comment - at) {
-            return end;
-        }
-        at = end_of_comment(text, comment);
-    }
-}
-
 /// An apostrophe in text that is left out ends with its line.
 std::size_t end_of_literal(std::string_view text, std::size_t at) {
     const char quote = text[at];
@@ -48,6 +37,24 @@ std::size_t end_of_literal(std::string_view text, std::size_t at) {
         at += text[at] == '\\' ? 1 : 0;
     }
     return std::min(at, text.size());
+}
+
+/// A comment may go on over its line; in quotes there is none.
+std::size_t end_of_directive(std::string_view text, std::size_t at) {
+    while (at < text.size()) {
+        const std::string_view two = text.substr(at, 2);
+        if (two == "//") return end_of_line(text, at);
+        if (two == "/*") {
+            at = end_of_comment(text, at);
+        } else if (text[at] == '"' || text[at] == '\'') {
+            at = end_of_literal(text, at);
+        } else if (text[at] == '\n' && !is_spliced(text, at)) {
+            return at;
+        } else {
+            ++at;
+        }
+    }
+    return text.size();
 }
 
 std::size_t end_of_word(std::string_view text, std::size_t at) {
