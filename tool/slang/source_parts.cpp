@@ -166,11 +166,11 @@ public:
         for (std::size_t index = 2; index < pieces.size(); ++index) {
             const Piece& piece = pieces[index];
             if (piece.is('#') && pieces[index - 1].is('#')) can_follow_ = false;
+            if (piece.text.ends_with("Of")) can_follow_ = false;  // it may hide whose derivative something is
             if (piece.is('(') || piece.is('{') || piece.is(';') || piece.is('=') || piece.is(','))
                 plain = false;
             if (!piece.is_word()) continue;
-            plain = plain && !unusual_words.contains(piece.text) && !declaring_words.contains(piece.text) &&
-                    !piece.text.ends_with("Of");
+            plain = plain && !unusual_words.contains(piece.text) && !declaring_words.contains(piece.text);
             words.emplace(piece.text);
         }
         if (!plain) unusual_.insert(name);
@@ -278,7 +278,7 @@ bool is_unusual_attribute(const std::string& word) {
 /// The names of a declaration; nothing where it counts everywhere.
 using DeclaredNames = std::optional<std::vector<std::string>>;
 
-/// NameSet behind ':' that name what a type builds on, to which code may get by those names.
+/// Adds the names behind ':' of what a type builds on: by those, code may get to the type.
 void add_bases(const Header& header, std::size_t from, std::vector<std::string>& names) {
     for (std::size_t index = header.find(":", from) + 1; index < header.tokens.size(); ++index) {
         if (header.tokens[index].text == "where") return;
@@ -327,6 +327,7 @@ private:
                 direct(scope, true);
                 if (conditions_.size() < conditions) return fail();
             } else if (piece->is(';')) {
+                open_type_.clear();
                 ++at_;
             } else if (piece->is('}')) {
                 if (!nested || conditions_.size() != conditions) return fail();
@@ -433,10 +434,19 @@ private:
         FoundPart found{{label_, around + text_of(begin, at_)}};
         const std::size_t head = body.value_or(at_);
         DeclaredNames names = plain && ended ? names_of(begin, head, body.has_value(), found) : std::nullopt;
+        if (names) {
+            add_derived(begin, at_, *names);
+            const bool has_macro = std::any_of(names->begin(), names->end(), [&](const std::string& name) {
+                return macros_.is_macro(name);
+            });
+            if (has_macro) names.reset();
+        }
+        // Names behind a type's braces are of that type: aliases and variables.
+        if (!names && !open_type_.empty()) found.part.text = open_type_ + '\n' + found.part.text;
+        open_type_ = found.type;
         found.part.everywhere = !names;
         if (names) {
             found.part.names = std::move(*names);
-            add_derived(begin, at_, found.part.names);
         } else {
             found.names_files = plain && ended && !body && names_files(begin);
         }
@@ -493,9 +503,6 @@ private:
         }
         DeclaredNames names = declared(header, has_body, found);
         if (!names) return std::nullopt;
-        const bool is_macro = std::any_of(names->begin(), names->end(),
-                                          [&](const std::string& name) { return macros_.is_macro(name); });
-        if (is_macro) return std::nullopt;
         if (header.has("enum")) {
             for (std::size_t index = end; index < at_; ++index) {
                 if (pieces_[index].is_word()) names->emplace_back(pieces_[index].text);
@@ -516,12 +523,16 @@ private:
     }
 
     static DeclaredNames extended(const Header& header, bool has_body, FoundPart& found) {
-        std::size_t at = header.find("extension") + 1;
-        if (header.find("<>", at) == at) return std::nullopt;
+        const std::size_t at = header.find("extension") + 1;
+        if (header.has("__generic")) return std::nullopt;  // what it extends may be a parameter
         if (!header.is_name(at) || !has_body || header.has("()") || header.has("=")) return std::nullopt;
-        // Members of a.b are those of b.
-        while (at + 2 < header.tokens.size() && header.tokens[at + 1].is('.') && header.is_name(at + 2))
-            at += 2;
+        // A member of a type may be an alias, which is not looked at.
+        const std::size_t next = at + 1;
+        const bool is_member =
+            next < header.tokens.size() &&
+            (header.tokens[next].is('.') || (header.tokens[next].is(':') && next + 1 < header.tokens.size() &&
+                                             header.tokens[next + 1].is(':')));
+        if (is_member) return std::nullopt;
         std::vector<std::string> names{std::string(header.tokens[at].text)};
         found.extends = names.front();
         add_bases(header, at, names);
@@ -546,6 +557,8 @@ private:
     }
 
     static DeclaredNames function_names(const Header& header, std::size_t parameters) {
+        // Behind a constraint with = in it, braces are no body: other declarations may follow.
+        if (header.has("{}")) return std::nullopt;
         std::size_t name = parameters;
         while (name > 0 && header.tokens[name - 1].text == "<>") --name;
         if (name < 2 || !header.is_name(--name) || header.find(",") < parameters) return std::nullopt;
@@ -572,8 +585,33 @@ private:
     std::size_t at_ = 0;
     std::vector<std::string> conditions_;
     std::vector<FoundPart> parts_;
+    std::string open_type_;  ///< whose braces were the last before; empty behind a ;
     bool failed_ = false;
 };
+
+/// Whether Slang sees the same words and literals in it.
+bool is_clear(const std::vector<Piece>& pieces) {
+    for (std::size_t index = 0; index < pieces.size(); ++index) {
+        const Piece& piece = pieces[index];
+        // Names may have letters beyond ASCII, and go on behind a spliced line.
+        const bool is_known = piece.kind != PieceKind::symbol ||
+                              (!piece.is('\\') && static_cast<unsigned char>(piece.text.front()) < 0x80);
+        // R"(...)" ends elsewhere than other literals.
+        const bool is_joined =
+            piece.kind == PieceKind::literal && index > 0 && !piece.gap && pieces[index - 1].is_word();
+        if (!is_known || is_joined) return false;
+        if (piece.kind == PieceKind::directive && !is_clear(DirectiveText(piece.text).pieces)) return false;
+    }
+    return true;
+}
+
+/// Whether it can be told apart into tokens as Slang does it.
+bool can_lex(const std::string& text) {
+    for (std::size_t at = text.find('\r'); at != std::string::npos; at = text.find('\r', at + 1)) {
+        if (text.compare(at, 2, "\r\n") != 0) return false;  // it ends a line, and a comment
+    }
+    return is_clear(pieces_of(text));
+}
 
 bool asks_for_lines(const std::string& text) {
     const std::vector<std::string> words = identifiers_in(text);
@@ -582,12 +620,12 @@ bool asks_for_lines(const std::string& text) {
     });
 }
 
-std::vector<SourcePart> whole_parts(const std::vector<SourceFile>& sources, bool with_lines) {
+std::vector<SourcePart> whole_parts(const std::vector<SourceFile>& sources, bool as_they_are) {
     std::vector<SourcePart> parts;
     for (const SourceFile& source : sources) {
         const std::vector<Piece> pieces = pieces_of(source.text);
         parts.push_back(
-            {source.label, with_lines ? source.text : plain_text(pieces, 0, pieces.size()), {}, true});
+            {source.label, as_they_are ? source.text : plain_text(pieces, 0, pieces.size()), {}, true});
     }
     return parts;
 }
@@ -630,19 +668,19 @@ std::vector<std::string> identifiers_in(std::string_view text) {
 std::vector<SourcePart> source_parts(const std::vector<SourceFile>& sources,
                                      const std::vector<std::pair<std::string, std::string>>& defines) {
     Macros macros;
-    bool with_lines = false;
+    bool as_they_are = false;
     for (const auto& [name, text] : defines) {
         macros.add("#define " + name + " " + text);
-        with_lines = with_lines || asks_for_lines(text);
+        as_they_are = as_they_are || asks_for_lines(text) || !can_lex(text);
     }
     for (const SourceFile& source : sources) {
-        with_lines = with_lines || asks_for_lines(source.text);
+        as_they_are = as_they_are || asks_for_lines(source.text) || !can_lex(source.text);
         for (const Lexeme& lexeme : lex(source.text)) {
             if (lexeme.kind != PieceKind::directive) continue;
             macros.add(std::string_view(source.text).substr(lexeme.begin, lexeme.end - lexeme.begin));
         }
     }
-    if (with_lines || !macros.can_follow()) return whole_parts(sources, with_lines);
+    if (as_they_are || !macros.can_follow()) return whole_parts(sources, as_they_are);
     macros.find_unusual();
     std::vector<FoundPart> found;
     for (const SourceFile& source : sources) {

@@ -26,8 +26,8 @@ struct SourcePart {
 
 /// The parts of all sources, in their order. Names are matched alone: not by scope, type or overload. What
 /// isn't plainly a function, type, alias, static variable or macro counts everywhere. Sources whose brackets
-/// or macros can't be followed are one part each, and where a source asks for its own lines, they are left as
-/// they are. `defines`: macros of the command line.
+/// or macros can't be followed are one part each, and where a source asks for its own lines, or Slang may see
+/// other tokens in it, they are left as they are. `defines`: macros of the command line.
 [[nodiscard]] std::vector<SourcePart> source_parts(
     const std::vector<SourceFile>& sources,
     const std::vector<std::pair<std::string, std::string>>& defines = {});

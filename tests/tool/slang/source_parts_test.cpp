@@ -74,6 +74,26 @@ TEST(SourceParts, AnExtensionOfAKnownTypeBelongsToIt) {
     EXPECT_TRUE(parts_of("typealias S = float; extension S { }").at(1).everywhere);
 }
 
+TEST(SourceParts, AnExtensionOfAMemberOrAParameterCountsEverywhere) {
+    EXPECT_TRUE(parts_of("struct S { typealias T = float; } extension S::T { }").at(1).everywhere);
+    EXPECT_TRUE(parts_of("struct T { } struct S { } extension S.T { }").at(2).everywhere);
+    EXPECT_TRUE(parts_of("struct T { } __generic<T : I> extension T { }").at(1).everywhere);
+}
+
+TEST(SourceParts, WhatFollowsAConstraintIsNoPartOfItsFunction) {
+    for (const char* text :
+         {"T f<T>(T x) where T == float { return x; } float g() { return 1; } static int k;",
+          "func f<let N : int = 3>(x : float) -> float { return x; } float g() { return 1; } static int "
+          "k;"}) {
+        EXPECT_TRUE(parts_of(text).at(0).everywhere) << text;
+    }
+}
+
+TEST(SourceParts, AnAliasBehindATypesBracesUsesTheType) {
+    EXPECT_THAT(parts_of("typedef struct X { float a; } T;").at(1).uses, Contains("X"));
+    EXPECT_THAT(parts_of("struct X { float a; }; float t;").at(1).uses, Not(Contains("X")));
+}
+
 TEST(SourceParts, MacrosThatDeclareMakeWhatUsesThemCountEverywhere) {
     const auto last = [](const std::string& text) { return parts_of(text).back(); };
     EXPECT_FALSE(last("#define REAL float\nREAL f(REAL x) { return x; }").everywhere);
@@ -81,6 +101,10 @@ TEST(SourceParts, MacrosThatDeclareMakeWhatUsesThemCountEverywhere) {
     EXPECT_TRUE(last("#define F(n) float n()\nF(g) { return 1; }").everywhere);
     EXPECT_TRUE(last("#define KIND struct\nKIND S { }").everywhere);
     EXPECT_TRUE(last("#define A KIND\n#define KIND struct\nA S { }").everywhere);
+    EXPECT_TRUE(last("#define ITEMS A, B\nenum E { ITEMS }").everywhere);
+    EXPECT_TRUE(last("#define G g\n[BackwardDerivativeOf(G)] void h(inout float x) {}").everywhere);
+    EXPECT_TRUE(
+        last("#define D(f) [BackwardDerivativeOf(f)]\nstruct S { D(g) static void h() {} }").everywhere);
 }
 
 TEST(SourceParts, WhatCannotBeFollowedIsOnePart) {
@@ -93,6 +117,20 @@ TEST(SourceParts, WhatCannotBeFollowedIsOnePart) {
     }
     EXPECT_NE(parts_of("float f() { return __LINE__; }"), parts_of("\nfloat f() { return __LINE__; }"));
     EXPECT_EQ(parts_of("float f() { return 1; }"), parts_of("\nfloat f() { return 1; }"));
+}
+
+TEST(SourceParts, WhatSlangTellsApartInAnotherWayIsLeftAsItIs) {
+    for (const char* text :
+         {"float gr\xC3\xB6\xC3\x9F"
+          "e(float x) { return x; }",
+          "#define \xC3\xA9 2", "float hel\\\nper() { return 1; }", "float f() { return 1; // one\r }\n}",
+          "static const String s = R\"(a\" //)\";"}) {
+        ASSERT_EQ(parts_of(text).size(), 1U) << text;
+        EXPECT_TRUE(parts_of(text).front().everywhere) << text;
+        EXPECT_EQ(parts_of(text).front().text, text);
+    }
+    EXPECT_THAT(names_of("float f() { return 1; } // \xC3\xA9 \\"), ElementsAre("f"));
+    EXPECT_EQ(parts_of("#define GLOB \"x/*\"\nfloat f() { return 1; }\n/* c */").size(), 2U);
 }
 
 TEST(SourceParts, ImportsUseNoDeclarations) {
