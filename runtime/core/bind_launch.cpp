@@ -216,7 +216,8 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
                             request.limits.processors,
                             resident,
                             request.limits.calls_per_thread,
-                            request.limits.max_groups};
+                            request.limits.max_groups,
+                            takes_textures(kernel)};
     const bool summing = sums(binding);
     const bool walks = kernel.variant == manifest::Variant::rows;
     binding.groups =

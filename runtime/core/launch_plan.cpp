@@ -9,6 +9,7 @@
 #include "core/convert.h"
 #include "core/generator_rules.h"
 #include "core/kinds/questions.h"
+#include "core/launch_size.h"
 #include "core/pass_rules.h"
 #include "core/roles.h"
 
@@ -220,6 +221,7 @@ private:
         plan_.threads =
             static_cast<std::int64_t>(kernel.group_size[0]) * kernel.group_size[1] * kernel.group_size[2];
         plan_.calls_per_thread = kernel.calls_per_thread;
+        plan_.takes_textures = takes_textures(kernel);
         plan_.block_size = static_cast<std::size_t>(layout.size);
         bool has_launch = false;
         for (std::size_t r = 0; r < kernel.records.size(); ++r) {

@@ -118,6 +118,7 @@ struct LaunchPlan {
     std::size_t kernel = 0;
     std::int64_t threads = 1;           ///< of a group
     std::int64_t calls_per_thread = 1;  ///< that one takes at a time
+    bool takes_textures = false;
     std::size_t block_size = 0;
     std::uint32_t launch_at = 0;
     std::optional<std::uint32_t> shape_at;

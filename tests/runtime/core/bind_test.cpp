@@ -341,6 +341,15 @@ TEST(BindLaunch, SizesTheGrid) {
                     nullptr, limits)
             .groups;
     };
+    const auto groups_of_texels = [](std::int64_t n, detail::DeviceLimits limits) {
+        Manifest manifest = add(1, 1);
+        for (auto& kernel : manifest.kernels) {
+            kernel.resources = {{.name = "image", .kind = manifest::ResourceKind::writable_texture}};
+        }
+        return bind(manifest, PassKind::forward, {G::tensor(at(A, {n})), G::tensor(at(B, {1})), G::none()},
+                    nullptr, limits)
+            .groups;
+    };
     EXPECT_EQ(groups(1, {4, 65535}), 1U);
     EXPECT_EQ(groups(64, {4, 65535}), 1U);
     EXPECT_EQ(groups(65, {4, 65535}), 2U);
@@ -354,6 +363,8 @@ TEST(BindLaunch, SizesTheGrid) {
     EXPECT_EQ(groups_of_runs(257, {4, 65535}), 2U);
     EXPECT_EQ(groups_of_runs(1 << 20, {4, 65535}), 4096U) << "not limited to what runs at once";
     EXPECT_EQ(groups_of_runs(1 << 30, {4, 65535}), 65535U);
+    EXPECT_EQ(groups_of_texels(1 << 20, {4, 65535}), 16384U) << "a group for each tile";
+    EXPECT_EQ(groups_of_texels(1 << 20, {4, 65535, 64}), 256U) << "on a CPU no more than others";
 }
 
 TEST(BindLaunch, DoesNothingForNoCalls) {
