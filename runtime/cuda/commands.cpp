@@ -84,36 +84,39 @@ public:
             if (sampler == nullptr || count_ == samplers_.size()) continue;
             samplers_.at(count_++) = static_cast<const CudaSampler*>(sampler->sampler.get());
         }
+        // A kernel that takes none has textures with an object that only loads.
+        if (count_ == 0) samplers_.at(count_++) = nullptr;
     }
 
-    /// The first `count` of them; where a kernel takes none, one that only loads.
+    /// The first `count` of them.
     [[nodiscard]] std::span<const CudaSampler* const> first(std::int64_t count) const {
-        return std::span(samplers_).first(std::min(static_cast<std::size_t>(count), samplers_.size()));
+        return std::span(samplers_).first(std::min(static_cast<std::size_t>(count), count_));
     }
 
 private:
-    std::array<const CudaSampler*, 64> samplers_{};
+    std::array<const CudaSampler*, 64> samplers_;  // as many as count_ says are set
     std::size_t count_ = 0;
 };
 
 }  // namespace
 
-Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
+Commands::Lowered::Lowered(const driver::Dispatch& dispatch) {
     const auto& kernel = static_cast<const CudaKernel&>(*dispatch.kernel);
-    Lowered lowered{{dispatch.block.begin(), dispatch.block.end()},
-                    {dispatch.uses.begin(), dispatch.uses.end()}};
+    block_.assign(dispatch.block.begin(), dispatch.block.end());
+    uses_.reserve(dispatch.uses.size() + dispatch.resources.size());
+    uses_.assign(dispatch.uses.begin(), dispatch.uses.end());
     const DispatchSamplers samplers(dispatch.resources);
     std::uint64_t sampler_index = 0;
     for (std::size_t i = 0; i < dispatch.resources.size(); ++i) {
         const manifest::ResourceSlot& slot = kernel.resources()[i];
-        std::byte* const place = lowered.block.data() + kernel.resource_places()[i];
+        std::byte* const place = block_.data() + kernel.resource_places()[i];
         const auto put_buffer = [&](const driver::BufferRange& buffer) {
             const std::uint64_t count =
                 buffer.is_empty ? 0 : buffer.size / static_cast<std::uint64_t>(slot.stride);
             const std::array<std::uint64_t, 2> handle{buffer.allocation->address + buffer.offset, count};
             static_assert(sizeof handle == manifest::handle_bytes(manifest::ResourceKind::buffer));
             std::memcpy(place, handle.data(), sizeof handle);
-            lowered.uses.push_back({buffer.allocation, slot.writes});
+            uses_.push_back({buffer.allocation, slot.writes});
         };
         const auto put_image = [&](const driver::ImageBinding& given) {
             const auto& image = static_cast<const CudaImage&>(*given.image);
@@ -125,7 +128,7 @@ Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
             } else {
                 write_texture(place, image, given.range, samplers.first(slot.samplers));
             }
-            lowered.uses.push_back({image.memory(), slot.writes});
+            uses_.push_back({image.memory(), slot.writes});
         };
         const driver::Resource& given = dispatch.resources[i];
         if (const auto* buffer = std::get_if<driver::BufferRange>(&given)) put_buffer(*buffer);
@@ -135,7 +138,6 @@ Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
             std::memcpy(place, &handle, sizeof handle);
         }
     }
-    return lowered;
 }
 
 void Commands::check_fill(const driver::Allocation* target, std::uint64_t offset, std::uint64_t size) const {
@@ -157,8 +159,8 @@ void Commands::dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<
         return;
     }
     if (!dispatch.resources.empty()) {
-        const Lowered lowered = lower(dispatch);
-        this->dispatch({dispatch.kernel, dispatch.groups, lowered.block, lowered.uses}, stream);
+        const Lowered lowered(dispatch);
+        this->dispatch({dispatch.kernel, dispatch.groups, lowered.block(), lowered.uses()}, stream);
         return;
     }
     const auto& kernel = static_cast<const CudaKernel&>(*dispatch.kernel);
@@ -211,8 +213,8 @@ void Commands::copy(driver::Allocation* target, std::uint64_t target_offset, dri
 void CudaRecorder::dispatch(const driver::Dispatch& dispatch) {
     (void)commands_.check(dispatch);
     if (!dispatch.resources.empty()) {
-        const Commands::Lowered lowered = Commands::lower(dispatch);
-        record({dispatch.kernel, dispatch.groups, lowered.block, lowered.uses});
+        const Commands::Lowered lowered(dispatch);
+        record({dispatch.kernel, dispatch.groups, lowered.block(), lowered.uses()});
     } else {
         record(dispatch);
     }

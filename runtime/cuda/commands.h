@@ -1,7 +1,10 @@
 // Commands on a stream, and lists of them for later.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,11 +42,22 @@ public:
 
     /// What is left of a dispatch without its resources: a block with their handles, and their memory among
     /// what is used.
-    struct Lowered {
-        std::vector<std::byte> block;
-        std::vector<driver::Use> uses;
+    class Lowered {
+    public:
+        explicit Lowered(const driver::Dispatch& dispatch);
+        Lowered(const Lowered&) = delete;
+        Lowered& operator=(const Lowered&) = delete;
+
+        [[nodiscard]] std::span<const std::byte> block() const { return block_; }
+        [[nodiscard]] std::span<const driver::Use> uses() const { return uses_; }
+
+    private:
+        // Most fit here; a call allocates nothing then.
+        alignas(std::max_align_t) std::array<std::byte, 1024> near_;
+        std::pmr::monotonic_buffer_resource memory_{near_.data(), near_.size()};
+        std::pmr::vector<std::byte> block_{&memory_};
+        std::pmr::vector<driver::Use> uses_{&memory_};
     };
-    static Lowered lower(const driver::Dispatch& dispatch);
 
 private:
     std::shared_ptr<Memory> memory_;

@@ -98,15 +98,15 @@ void CudaGraph::keep(driver::Allocation& allocation, bool writes) {
 
 void CudaGraph::dispatch(const driver::Dispatch& dispatch) {
     const CudaKernel& kernel = commands_.check(dispatch);
-    Commands::Lowered lowered = Commands::lower(dispatch);
+    const Commands::Lowered lowered(dispatch);
     Dispatch made;
     made.kernel = dispatch.kernel->shared_from_this();
     made.groups = dispatch.groups;
     made.resources.assign(dispatch.resources.begin(), dispatch.resources.end());
-    made.block = std::move(lowered.block);
+    made.block.assign(lowered.block().begin(), lowered.block().end());
     if (!driver::is_empty(dispatch.groups)) {
         std::vector<Access> accesses;
-        for (const driver::Use& use : lowered.uses) {
+        for (const driver::Use& use : lowered.uses()) {
             if (use.allocation == nullptr || use.allocation->size == 0) continue;
             const std::uint64_t low = use.allocation->address;
             accesses.push_back({low, low + use.allocation->size, use.writes});
@@ -178,8 +178,8 @@ void CudaGraph::copy(const std::shared_ptr<driver::Allocation>& target, std::uin
 
 void CudaGraph::set_block(std::size_t index, std::span<const std::byte> block) {
     Dispatch& dispatch = dispatches_[index];
-    dispatch.block =
-        Commands::lower({dispatch.kernel.get(), dispatch.groups, block, {}, dispatch.resources}).block;
+    const Commands::Lowered lowered({dispatch.kernel.get(), dispatch.groups, block, {}, dispatch.resources});
+    dispatch.block.assign(lowered.block().begin(), lowered.block().end());
     dispatch.is_changed = true;
     is_changed_ = true;
 }

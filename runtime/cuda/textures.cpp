@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -288,13 +289,17 @@ CUtexObject Arrays::make_texture(const driver::ImageRange& range, const CudaSamp
 }
 
 CUsurfObject Arrays::surface(std::uint32_t mip) {
+    const std::atomic_ref<CUsurfObject> known(surfaces_[mip]);
+    CUsurfObject surface = known.load(std::memory_order_acquire);
+    if (surface != 0) return surface;
     const std::lock_guard lock(mutex_);
-    CUsurfObject& surface = surfaces_[mip];
+    surface = known.load(std::memory_order_relaxed);
     if (surface == 0) {
         const CUDA_RESOURCE_DESC resource = resource_of(levels_[mip]);
         const Current current(*context_);
         const BesideCaptures beside(*context_);
         context_->check(cu().cuSurfObjectCreate(&surface, &resource), "cuSurfObjectCreate");
+        known.store(surface, std::memory_order_release);
     }
     return surface;
 }
