@@ -135,6 +135,14 @@ const Device& checked_device(const Device& device) {
     return device;
 }
 
+/// Fills in what follows from the rest.
+std::shared_ptr<const TextureState> shared(TextureState state) {
+    state.texels = {};
+    if (state.shape.is_array || state.shape.is_cube) state.texels.push_back(state.shape.layers);
+    for (const std::int64_t extent : state.shape.extents) state.texels.push_back(extent);
+    return std::make_shared<const TextureState>(std::move(state));
+}
+
 /// All of an image.
 AnyTexture make_whole(const Device& device, const TextureShape& shape, std::shared_ptr<driver::Image> image) {
     TextureState state;
@@ -145,7 +153,7 @@ AnyTexture make_whole(const Device& device, const TextureShape& shape, std::shar
     state.range.dimension = dimension_of(shape);
     state.range.is_array = shape.is_array;
     state.shape = shape;
-    return AnyTexture(std::make_shared<const TextureState>(std::move(state)));
+    return AnyTexture(shared(std::move(state)));
 }
 
 /// The first and the number of some mips or layers, as far as they are there.
@@ -181,7 +189,7 @@ AnyTexture mip_view(const TextureState& state, std::int64_t first, std::int64_t 
     next.range.mips = static_cast<std::uint32_t>(count);
     next.shape.extents = mip_extents(state.shape.extents, first);
     next.shape.mips = count;
-    return AnyTexture(std::make_shared<const TextureState>(std::move(next)));
+    return AnyTexture(shared(std::move(next)));
 }
 
 AnyTexture layer_view(const TextureState& state, std::int64_t first, std::int64_t count, bool is_cube,
@@ -194,7 +202,7 @@ AnyTexture layer_view(const TextureState& state, std::int64_t first, std::int64_
     next.range.layers = static_cast<std::uint32_t>(count);
     next.range.dimension = dimension_of(next.shape);
     next.range.is_array = is_array;
-    return AnyTexture(std::make_shared<const TextureState>(std::move(next)));
+    return AnyTexture(shared(std::move(next)));
 }
 
 /// How many cubes a texture has, and that it is an array of them.
@@ -308,14 +316,14 @@ AnyTexture AnyTexture::with_sampler(const Sampler& sampler) const {
     if (!sampler) refuse(ErrorCode::missing_argument, "with_sampler: the sampler is null");
     TextureState next = state_of(*this);
     next.sampler = sampler;
-    return AnyTexture(std::make_shared<const TextureState>(std::move(next)));
+    return AnyTexture(shared(std::move(next)));
 }
 
 AnyTexture AnyTexture::without_sampler() const {
     if (!sampler()) return *this;
     TextureState next = state_of(*this);
     next.sampler = {};
-    return AnyTexture(std::make_shared<const TextureState>(std::move(next)));
+    return AnyTexture(shared(std::move(next)));
 }
 
 const Sampler& AnyTexture::sampler() const { return state_of(*this).sampler; }

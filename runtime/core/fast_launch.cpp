@@ -189,7 +189,7 @@ private:
             (device.get() != &device_ && !device->is_same(device_))) {
             return false;
         }
-        return item.call_rank == 0 || feed(item, texel_extents(bound.texture->shape));
+        return item.call_rank == 0 || feed(item, bound.texture->texels);
     }
 
     [[gnu::noinline]] static bool read_sampler(const PlanItem& item, const Arg& arg, Bound& bound) {
@@ -206,7 +206,7 @@ private:
             const PlanItem& item = items_[i];
             if (item.given != LaunchPlan::Given::texture) continue;
             const TextureState& texture = *bound_[i].texture;
-            if (item.is_output && !has_extents(item, texel_extents(texture.shape))) return false;
+            if (item.is_output && !has_extents(item, texture.texels)) return false;
             for (std::size_t s = 0; s < r && plan_.writes_textures; ++s) {
                 const std::size_t j = plan_.resources[s];
                 if (items_[j].given == LaunchPlan::Given::texture &&
@@ -457,7 +457,7 @@ private:
             if (item.call_rank == 0 || item.is_output) continue;
             if (item.feeds != plan_.feeds) return false;
             if (item.given == LaunchPlan::Given::texture) {
-                if (!is_plainly(item, texel_extents(bound_[i].texture->shape))) return false;
+                if (!is_plainly(item, bound_[i].texture->texels)) return false;
                 continue;
             }
             const TensorState* data =
@@ -586,7 +586,7 @@ private:
     [[gnu::noinline]] void pack_texels(std::byte* block) const {
         for (const LaunchPlan::Texels& texels : plan_.texels) {
             const PlanItem& item = items_[texels.item];
-            const Dims extents = texel_extents(bound_[texels.item].texture->shape);
+            const Dims& extents = bound_[texels.item].texture->texels;
             std::byte* at = block + texels.at;
             for (const std::size_t d : texels.dimensions) {
                 const bool moves = extents[static_cast<std::size_t>(item.from[d])] != 1;

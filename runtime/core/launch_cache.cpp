@@ -350,7 +350,7 @@ bool LaunchKey::add_texture(const manifest::Call& call, std::size_t i, const Arg
     }
     const manifest::Argument& first = call.arguments[manifest::leaf_of(call, i)];
     if (first.call_rank == 0) return true;
-    for (const std::int64_t extent : texel_extents(state.shape)) {
+    for (const std::int64_t extent : state.texels) {
         if (!add(static_cast<std::uint64_t>(extent))) return false;
     }
     return true;

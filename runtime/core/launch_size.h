@@ -44,8 +44,8 @@ struct LaunchSize {
     // an atomic for each group and sum.
     //
     // Kernels that go about textures get groups for all there is to do, too: groups that are started in order
-    // write tiles of a texture in the order in which they lie in memory, and an H100 then fills a texture by a
-    // tenth faster than groups that each take every so many tiles. A CPU's groups are threads, whose start
+    // write tiles of a texture in the order in which they lie in memory, and an H100 then fills a texture by
+    // a tenth faster than groups that each take every so many tiles. A CPU's groups are threads, whose start
     // costs more.
     [[nodiscard]] std::int64_t groups(std::int64_t total, bool summing) const {
         const std::int64_t needed = (total - 1) / (threads * calls_per_thread) + 1;

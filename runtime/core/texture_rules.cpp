@@ -42,13 +42,6 @@ const Sampler* sampler_of(const Arg& arg) {
     return &arg.texture->sampler();
 }
 
-Dims texel_extents(const TextureShape& shape) {
-    Dims extents;
-    if (shape.is_array || shape.is_cube) extents.push_back(shape.layers);
-    for (const std::int64_t extent : shape.extents) extents.push_back(extent);
-    return extents;
-}
-
 TextureShape made_shape(const TextureRules& rules, const Dims& extents) {
     TextureShape shape;
     shape.is_cube = rules.dimension == driver::ImageDimension::cube;

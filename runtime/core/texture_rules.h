@@ -51,9 +51,6 @@ struct TextureRules {
 /// The sampler that comes with a texture; null where none does.
 [[nodiscard]] const Sampler* sampler_of(const Arg& arg);
 
-/// The extents of a texture that feeds a call: layers or faces, where it has them, and then its own.
-[[nodiscard]] Dims texel_extents(const TextureShape& shape);
-
 /// The texture that is made for an output: of the extents that feed the call, and the only format that
 /// kernels write.
 [[nodiscard]] TextureShape made_shape(const TextureRules& rules, const Dims& extents);

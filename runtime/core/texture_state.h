@@ -15,7 +15,8 @@ struct TextureState {
     std::shared_ptr<driver::Image> image;
     driver::ImageRange range;  ///< the view's mips and layers
     TextureShape shape;        ///< of the view
-    Sampler sampler;           ///< of a texture with one; else null
+    Dims texels;      ///< the extents that feed a call: layers or faces, where it has them, and its own
+    Sampler sampler;  ///< of a texture with one; else null
 };
 
 /// The texture's state; throws ArgumentError (missing_argument) where it is null.

@@ -100,7 +100,7 @@ void read_given(const kinds::Texture&, const Argument&, const Arg& arg, Argument
     view.texture = arg.texture;
     view.sampler = sampler_of(arg);
     if (!*arg.texture) return;
-    view.data.extents = texel_extents(arg.texture->shape());
+    view.data.extents = arg.texture->state()->texels;
 }
 
 void check_given(const kinds::Texture& texture, const BindRequest& request, std::size_t i) {
