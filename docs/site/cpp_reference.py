@@ -26,18 +26,49 @@ FIRST = [
     "error",
 ]
 # What generated code is made of, and programs don't name.
-INTERNAL = {"call_items", "function_ref", "invoke", "overload", "pass_kind", "scalar_arg", "texture_base"}
+INTERNAL = {"call_items", "configured", "function_ref", "invoke", "overload", "pass_kind", "scalar_arg"}
+# Base classes whose members belong to the classes of a page.
+BASES = {"BufferBase": "Members of Buffer and RWBuffer", "TextureBase": "Members of Texture and RWTexture"}
 CLASSES = {"CLASS_DECL", "STRUCT_DECL", "CLASS_TEMPLATE"}
-FUNCTIONS = {"CXX_METHOD", "CONSTRUCTOR", "FUNCTION_DECL", "FUNCTION_TEMPLATE"}
+FUNCTIONS = {"CXX_METHOD", "CONSTRUCTOR", "CONVERSION_FUNCTION", "FUNCTION_DECL", "FUNCTION_TEMPLATE"}
 VALUES = {"FIELD_DECL", "VAR_DECL"}
-OTHERS = {"ENUM_DECL", "TYPE_ALIAS_DECL", "TYPE_ALIAS_TEMPLATE_DECL"}
+ALIASES = {"TYPE_ALIAS_DECL", "TYPE_ALIAS_TEMPLATE_DECL"}
+SHOWN = CLASSES | FUNCTIONS | VALUES | ALIASES | {"ENUM_DECL"}
 
 
 def comment(cursor: Any) -> str:
     lines = (cursor.raw_comment or "").splitlines()
     text = "\n".join(re.sub(r"^\s*///<? ?", "", line) for line in lines)
     text = re.sub(r"(?<=\S)\n(?=\S)", " ", text).strip()
-    return re.sub(r"([<\[*_])", r"\\\1", text) if "`" not in text else text.replace("[", "\\[")
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(one if one[:1] == "`" else re.sub(r"([<\[*_])", r"\\\1", one) for one in parts)
+
+
+def without_constraints(written: str) -> str:
+    """Takes out `requires …`, which compilers need and readers don't."""
+    while found := re.search(r"\s*\brequires\b\s*", written):
+        end = found.end()
+        if written[end] == "(":
+            depth = 0
+            for end in range(found.end(), len(written)):
+                depth += {"(": 1, ")": -1}.get(written[end], 0)
+                if depth == 0:
+                    break
+            end += 1
+        else:
+            end = re.compile(r"(!?[\w:]+(<[^<>]*(<[^<>]*>)?[^<>]*>)?)").match(written, end).end()  # type: ignore[union-attr]
+        written = f"{written[: found.start()]} {written[end:]}"
+    return written
+
+
+def without_body(written: str) -> str:
+    depth = 0
+    for at, letter in enumerate(written):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        initialisers = letter == ":" and written[at : at + 2] != "::" and written[at - 1] != ":"
+        if depth == 0 and at and (letter == "{" or (initialisers and ")" in written[:at])):
+            return written[:at]
+    return written
 
 
 def signature(cursor: Any) -> str:
@@ -47,55 +78,101 @@ def signature(cursor: Any) -> str:
         return str(cursor.displayname)
     text = Path(cursor.location.file.name).read_bytes()
     written = text[tokens[0].extent.start.offset : tokens[-1].extent.end.offset].decode()
+    written = re.sub(r"\s*//.*", "", written)
     if cursor.kind.name in FUNCTIONS:
-        depth = 0
-        for at, letter in enumerate(written):
-            depth += {"(": 1, ")": -1}.get(letter, 0)
-            initialisers = letter == ":" and written[at : at + 2] != "::" and written[at - 1] != ":"
-            if depth == 0 and at and (letter == "{" or (initialisers and ")" in written[:at])):
-                written = written[:at]
-                break
+        written = without_body(without_constraints(written))
     elif cursor.kind.name in CLASSES:
         written = written.split("{")[0]
-    written = re.sub(r"\s*//.*", "", written).replace("[[nodiscard]] ", "")
-    return re.sub(r"\s+", " ", written).strip().rstrip(";")
+        written = re.sub(r"\s*:\s*public detail::.*", "", written, flags=re.DOTALL)
+    elif cursor.kind.name == "VAR_DECL" and len(written) > 400:
+        written = written.split("{")[0]
+    written = re.sub(r"\[\[nodiscard\]\] ?|\binline (?=constexpr)", "", written)
+    written = re.sub(r"\bSelf<T, kind>", "Self", written)
+    return re.sub(r"(?<=\() ", "", re.sub(r"\s+", " ", written)).strip().rstrip(";")
 
 
 def is_shown(cursor: Any) -> bool:
     name = cursor.spelling
-    if cursor.access_specifier.name not in {"PUBLIC", "INVALID", "NONE"} or name in {"state", ""}:
+    kind = cursor.kind.name
+    if kind not in SHOWN or cursor.access_specifier.name not in {"PUBLIC", "INVALID", "NONE"}:
         return False
-    return "detail::" not in signature(cursor) or bool(cursor.raw_comment)
+    if name in {"state", "", "ScalarOf", "ElementOf", "StructElement"} or name.startswith("<deduction guide"):
+        return False
+    if kind in CLASSES and (not cursor.is_definition() or "template <>" in signature(cursor)):
+        return False
+    is_outside = cursor.semantic_parent != cursor.lexical_parent
+    from_macro = "##" in signature(cursor)
+    return not is_outside and not from_macro and "detail::" not in signature(cursor)
+
+
+def groups(cursors: list[Any]) -> Iterator[tuple[list[str], str]]:
+    """Declarations that stand together, with no blank line between them, and the comment above them."""
+    declared: list[str] = []
+    said = ""
+    end = 0
+    for cursor in cursors:
+        above = cursor.raw_comment or ""
+        beside = above.startswith("///<")
+        line = cursor.extent.start.line
+        if declared and (line > end + 1 or (above and not beside)):
+            yield declared, said
+            declared, said = [], ""
+        if above and not beside:
+            said = comment(cursor)
+        text = re.sub(r"^\s*///<? ?", "", above, flags=re.MULTILINE).replace("\n", " ") if beside else ""
+        declared.append(f"{signature(cursor)};" + (f"  // {text}" if text else ""))
+        end = cursor.extent.end.line
+    if declared:
+        yield declared, said
 
 
 def members(cursor: Any) -> Iterator[str]:
-    before: list[str] = []
-    for child in cursor.get_children():
-        kind = child.kind.name
-        if kind not in FUNCTIONS | VALUES | OTHERS | CLASSES or not is_shown(child):
-            continue
-        if kind in CLASSES and not child.is_definition():
-            continue
-        said = comment(child)
-        if said and before:
-            yield "```cpp\n" + "\n".join(before) + "\n```\n"
-            before = []
-        before.append(signature(child) + ";")
-        if said:
-            yield "```cpp\n" + "\n".join(before) + f"\n```\n{said}\n"
-            before = []
-    if before:
-        yield "```cpp\n" + "\n".join(before) + "\n```\n"
+    for declared, said in groups([child for child in cursor.get_children() if is_shown(child)]):
+        yield "```cpp\n" + "\n".join(declared) + f"\n```\n{said}\n"
 
 
 def declarations(cursor: Any, header: Path) -> Iterator[Any]:
-    """What a header declares in namespace kf itself."""
+    """What a header declares in namespace kf itself, and the base classes that are shown."""
     for child in cursor.get_children():
         here = child.location.file is not None and Path(child.location.file.name) == header
-        if child.kind.name == "NAMESPACE" and child.spelling == "kf":
-            yield from declarations(child, header)
-        elif here and child.kind.name in CLASSES | FUNCTIONS | VALUES | OTHERS and child.spelling:
+        if child.kind.name == "NAMESPACE" and child.spelling in {"kf", "detail"}:
+            for one in declarations(child, header):
+                if child.spelling == "kf" or one.spelling in BASES:
+                    yield one
+        elif here and child.kind.name in SHOWN and child.spelling:
             yield child
+
+
+def section(found: list[Any]) -> Iterator[str]:
+    """The classes of a header with their members, each below its own heading, and all else in between."""
+    loose: list[Any] = []
+    for one in [*found, None]:
+        is_class = one is not None and one.kind.name in CLASSES
+        if loose and (one is None or is_class):
+            for declared, said in groups(loose):
+                yield "```cpp\n" + "\n".join(declared) + f"\n```\n{said}\n"
+            loose = []
+        if is_class and one.spelling in BASES:
+            yield f"### {BASES[one.spelling]}\n"
+            yield from members(one)
+        elif is_class:
+            text = signature(one)
+            plain = re.fullmatch(r"(class|struct) \w+", text)
+            yield f"### `{one.spelling}`\n"
+            yield comment(one) + "\n" if plain else f"```cpp\n{text};\n```\n{comment(one)}\n"
+            yield from members(one)
+        elif one is not None:
+            loose.append(one)
+
+
+def opening(header: Path) -> str:
+    """The header's first comment."""
+    lines = []
+    for line in header.read_text().splitlines():
+        if not line.startswith("// "):
+            break
+        lines.append(line.removeprefix("// "))
+    return re.sub(r"([<\[*_])", r"\\\1", " ".join(lines))
 
 
 def reference() -> str:
@@ -108,22 +185,13 @@ def reference() -> str:
     if errors:
         raise ValueError("\n".join(errors))
     headers = {path.stem: path for path in sorted(HEADERS.glob("*.h")) if path.stem not in INTERNAL}
-    page = [
-        "# C++ API\n",
-        "Include `<kf/kf.h>`, or the generated `NAME.h`, which includes what it uses.",
-        "Everything is in namespace `kf`. What `[[nodiscard]]` marks is shown without it.\n",
-    ]
-    for name in [*FIRST, *(one for one in headers if one not in FIRST)]:
-        parts = []
-        for one in declarations(unit.cursor, headers[name]):
-            if one.kind.name in CLASSES and one.is_definition() and is_shown(one):
-                parts.append(f"### `{one.spelling}`\n\n```cpp\n{signature(one)};\n```\n{comment(one)}\n")
-                parts.extend(members(one))
-            elif one.kind.name not in CLASSES and is_shown(one):
-                parts.append(f"```cpp\n{signature(one)};\n```\n{comment(one)}\n")
-        if parts:
-            opening = headers[name].read_text().splitlines()[0].removeprefix("// ")
-            page += [f"## kf/{name}.h\n", opening + "\n", *parts]
+    page = [(Path(__file__).parent / "cpp_start.md").read_text()]
+    for name in [*FIRST, *(one for one in headers if one not in {*FIRST, "texture_base"})]:
+        parts = [name, "texture_base"] if name == "texture" else [name]
+        declared = [one for part in parts for one in declarations(unit.cursor, headers[part])]
+        text = list(section([one for one in declared if is_shown(one) or one.spelling in BASES]))
+        if text:
+            page += [f"## kf/{name}.h\n", opening(headers[name]) + "\n", *text]
     return "\n".join(page)
 
 

@@ -20,9 +20,21 @@ def indented(found: re.Match[str]) -> str:
     return "\n" + "\n".join(f"  {line}" for line in found.group(0).splitlines()) + "\n"
 
 
+def decisions() -> str:
+    """The list of the decisions by their titles, newest first."""
+    pages = sorted((ROOT / "docs" / "decisions").glob("0*.md"), reverse=True)
+    rows = [f"- [{page.read_text().splitlines()[0].removeprefix('# ')}]({page.name})" for page in pages]
+    start = "# Decisions\n\nWhy each part of kernelfunctions is as it is, and what was tried instead.\n\n"
+    # A number and a point would start a list of their own.
+    return start + "\n".join(re.sub(r"^- \[(\d+)\. ", r"- [\1: ", row) for row in rows) + "\n"
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     text = (ROOT / "README.md").read_text().replace("](docs/", "](")
     files.append(File.generated(config, "index.md", content=text))
+    files.append(File.generated(config, "decisions/index.md", content=decisions()))
+    style = (ROOT / "docs" / "site" / "extra.css").read_text()
+    files.append(File.generated(config, "assets/extra.css", content=style))
     return files
 
 
@@ -38,6 +50,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         whole = (folder / path).resolve()
         if whole.is_relative_to(ROOT / "docs") and whole.is_file():
             return found.group(0)
+        if whole == ROOT / "docs" / "decisions":
+            return f"[{text}]({target}/index.md)"
         if image or not whole.exists():
             return found.group(0)  # mkdocs reports it
         shown = whole.relative_to(ROOT).as_posix()

@@ -80,12 +80,12 @@ class AnyTensor {
 public:
     AnyTensor() = default;
 
-    /// Row-major. Extents must not be negative; an extent of 0 is fine. `empty` leaves its elements
-    /// undefined.
+    /// Makes a row-major tensor. Extents may be 0, not negative. `empty` leaves its elements undefined.
+    /// Throws ArgumentError (shape_mismatch), DeviceError (out_of_memory).
     static AnyTensor empty(const Device& device, ElementType element, const Dims& shape);
     static AnyTensor zeros(const Device& device, ElementType element, const Dims& shape);
     static AnyTensor ones(const Device& device, ElementType element, const Dims& shape);
-    /// `bytes`: the elements in row-major order, packed; copied before this returns.
+    /// Makes a tensor of `bytes`: the elements in row-major order, packed; copied before this returns.
     static AnyTensor from_host(const Device& device, ElementType element, const Dims& shape,
                                std::span<const std::byte> bytes);
 
@@ -99,7 +99,7 @@ public:
     [[nodiscard]] std::int64_t size() const;
     /// Device address of the first element.
     [[nodiscard]] std::uint64_t address() const;
-    /// Elements lie in row-major order without gaps.
+    /// Whether elements lie in row-major order without gaps.
     [[nodiscard]] bool is_contiguous() const;
 
     /// Views: they share the elements, and their gradients are the same views of the gradients. Negative
@@ -125,6 +125,7 @@ public:
     /// grad_out may have extent 1 where the tensor has more: it gets the sum over that dimension.
     [[nodiscard]] AnyTensor with_grads(const AnyTensor& grad_in, const AnyTensor& grad_out) const;
     [[nodiscard]] AnyTensor without_grads() const;
+
     /// grad_in: read by backward calls that take this tensor as an output. grad_out: added to by those that
     /// take it as an input. grad: grad_out, else grad_in. Null when there is none.
     [[nodiscard]] const AnyTensor& grad_in() const;
@@ -137,9 +138,8 @@ public:
     /// don't do it while another thread's call writes there.
     void read(std::span<std::byte> bytes) const;
     void write(std::span<const std::byte> bytes) const;
-    /// Sets all elements to one, of element().size() bytes. Where those are the same 32-bit word over and
-    /// over, as zeros are, and lie without gaps, the device does it, in order with its calls; else as write()
-    /// does.
+    /// Sets all elements to one value, of element().size() bytes. If its bytes repeat one 32-bit word, as
+    /// zeros do, and the tensor has no gaps, the device does it, in order with its calls; else as write().
     void fill(std::span<const std::byte> element) const;
 
     explicit AnyTensor(std::shared_ptr<const detail::TensorState> state) : state_(std::move(state)) {}

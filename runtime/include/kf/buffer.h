@@ -23,8 +23,9 @@ class BufferBase {
 public:
     explicit operator bool() const { return static_cast<bool>(any_); }
     [[nodiscard]] const AnyTensor& any() const { return any_; }
-    /// Number of elements.
+    /// Number of elements; of a byte buffer, of the tensor that it was made of.
     [[nodiscard]] std::int64_t size() const { return any_.size(); }
+    /// Device address of the first element.
     [[nodiscard]] std::uint64_t address() const { return any_.address(); }
     [[nodiscard]] Device device() const { return any_.device(); }
 

@@ -17,14 +17,14 @@
 namespace kf {
 
 struct DeviceInfo {
-    std::string id;       ///< "vulkan:0": what Device::open() takes
-    std::string backend;  ///< "vulkan" or "cuda"
-    int index = 0;        ///< within the backend
-    std::string name;     ///< "llvmpipe (LLVM 15.0.6, 256 bits)"
-    std::string driver;   ///< name and version
-    bool is_cpu = false;
+    std::string id;                     ///< "vulkan:0": what Device::open() takes
+    std::string backend;                ///< "vulkan" or "cuda"
+    int index = 0;                      ///< within the backend
+    std::string name;                   ///< "llvmpipe (LLVM 15.0.6, 256 bits)"
+    std::string driver;                 ///< name and version
+    bool is_cpu = false;                ///< a driver that runs kernels on the CPU, such as llvmpipe
     std::uint64_t memory = 0;           ///< bytes
-    std::vector<std::string> features;  ///< that kernels may need, sorted
+    std::vector<std::string> features;  ///< those of the device that kernels may need, sorted
 };
 
 /// A handle over shared state: copies are the same device, which closes with its last handle, tensor and
@@ -35,38 +35,40 @@ public:
     /// Null: only to be assigned to.
     Device() = default;
 
-    /// The one that the environment's KF_DEVICE names, else the first CUDA device, else a Vulkan GPU, else a
-    /// Vulkan CPU driver. Throws DeviceError (no_driver, no_device) saying what was tried.
+    /// Opens the device that the environment variable KF_DEVICE names, else the first CUDA device, else a
+    /// Vulkan GPU, else a Vulkan CPU driver. Throws DeviceError (no_driver, no_device), which says what was
+    /// tried.
     static Device open();
-    /// "vulkan", "vulkan:1" (index), "vulkan:llvmpipe" (part of the device's name, any case), "cuda:0".
-    /// An empty name is open().
+    /// Opens the device of that name: "vulkan", "vulkan:1" (index), "vulkan:llvmpipe" (part of the device's
+    /// name, in any case), "cuda:0". An empty name is open().
     static Device open(std::string_view name);
     static Result<Device> try_open(std::string_view name = {}) {
         return attempt([&] { return open(name); });
     }
 
     explicit operator bool() const { return state_ != nullptr; }
-    /// Whether both are the same open device, on whatever streams.
+    /// Returns whether both are the same open device, on whatever streams.
     bool operator==(const Device& other) const;
+    /// Name, driver, memory and features. The reference lives as long as the device.
     [[nodiscard]] const DeviceInfo& info() const;
 
-    /// CUDA: this device with its work on the caller's stream, a CUstream (or cudaStream_t) of the device's
-    /// primary context; null is the default stream. Tensors and modules made with either handle go with both,
-    /// and memory used on several streams stays in the order of the calls. wait() of the new handle waits for
-    /// that stream alone. The stream must live as long as the handle and the modules and tensors made with
-    /// it.
+    /// Returns this CUDA device with its work on the caller's stream, a CUstream (or cudaStream_t) of the
+    /// device's primary context; null is the default stream. Tensors and modules made with either handle work
+    /// with both, and memory used on several streams stays in the order of the calls. wait() of the new
+    /// handle waits for that stream only. The stream must live as long as the handle and the modules and
+    /// tensors made with it.
     ///
-    /// While the stream is captured into a graph, calls allocate nothing, load nothing and wait for nothing;
-    /// one that would have to throws DeviceError (stream_captured) and says what to call first: load() of
-    /// the module, outputs given, one call beforehand. wait() for the device before the capture begins;
-    /// tensors that a graph uses must live as long as it runs.
+    /// While the stream is captured into a graph, calls can't allocate, load or wait. A call that would have
+    /// to throws DeviceError (stream_captured), which says what to do before: load() the module, pass
+    /// outputs, or make the call once. wait() for the device before the capture begins. Tensors that a graph
+    /// uses must live as long as it runs.
     ///
     /// Throws ArgumentError (device_mismatch) for another backend's device or another device's stream.
     [[nodiscard]] Device with_stream(void* stream) const;
 
-    /// Makes one of values: `tensor<float>({1, 2, 3})`, `tensor<float>({{1, 2}, {3, 4}})`, a vector or span
-    /// with a shape. Copied before this returns. Throws ArgumentError where rows differ in length or the
-    /// number of values isn't the shape's.
+    /// Makes a tensor of values: `tensor<float>({1, 2, 3})`, `tensor<float>({{1, 2}, {3, 4}})`, a vector, or
+    /// a span with a shape, in row-major order. The values are copied before this returns. Throws
+    /// ArgumentError (shape_mismatch) where rows differ in length or the number of values isn't the shape's.
     template <class T>
     [[nodiscard]] Tensor<T, 1> tensor(std::initializer_list<T> values) const {
         return tensor<T>(std::span<const T>(values.begin(), values.size()), {count(values.size())});
@@ -87,7 +89,8 @@ public:
         return Tensor<T, N>(AnyTensor::from_host(*this, element_of<T>, dims(shape), std::as_bytes(values)));
     }
 
-    /// `empty<float>({2, 3})`: elements undefined.
+    /// Makes a row-major tensor of that shape: `empty<float>({2, 3})`. The elements of empty() are undefined.
+    /// An extent may be 0, not negative. Throws DeviceError (out_of_memory).
     template <class T, std::size_t N>
     [[nodiscard]] Tensor<T, N> empty(const std::int64_t (&shape)[N]) const {
         return empty<T>(std::to_array(shape));
@@ -113,7 +116,7 @@ public:
         return Tensor<T, N>(AnyTensor::ones(*this, element_of<T>, dims(shape)));
     }
 
-    /// The twin of every maker above: `device.try_make([&] { return device.empty<float>({n}); })`.
+    /// Returns what `maker` makes, or its error: `device.try_make([&] { return device.empty<float>({n}); })`.
     template <class Maker>
     [[nodiscard]] auto try_make(Maker&& maker) const {
         return attempt(std::forward<Maker>(maker));
@@ -121,9 +124,9 @@ public:
 
     /// Hands recorded calls to the device without waiting.
     void flush() const;
-    /// Until everything issued so far is done.
+    /// Waits until everything issued so far is done. Throws DeviceError (device_lost).
     void wait() const;
-    /// A command list of the caller's own; see Encoder.
+    /// Makes a list that calls are recorded into; see Encoder.
     [[nodiscard]] Encoder encoder() const;
 
     Result<void> try_flush() const {

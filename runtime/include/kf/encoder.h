@@ -26,7 +26,8 @@ public:
     Encoder& operator=(Encoder&&) noexcept;
     ~Encoder();
 
-    /// Hands the list to the device, without waiting.
+    /// Gives the list to the device, without waiting. Throws ArgumentError (encoder_submitted) after the
+    /// first time.
     void submit();
     Result<void> try_submit() {
         return attempt([&] { submit(); });

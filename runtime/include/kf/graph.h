@@ -28,8 +28,9 @@ public:
 
     /// Where calls are recorded, until the first replay. Their tensors and shapes are settled then.
     [[nodiscard]] Encoder& encoder();
-    /// The call that was recorded last, to set its values alone.
+    /// The call that was recorded last, to set only its values.
     [[nodiscard]] PreparedCall node() const;
+    /// Number of recorded calls.
     [[nodiscard]] std::size_t size() const;
 
     /// Runs all calls, after all that was issued before.

@@ -9,8 +9,8 @@
 
 namespace kf {
 
-/// R rows of C scalars, packed: sizeof(float2x3) == 24. An aggregate: `float2x2 m{{{1, 2}, {3, 4}}};`
-/// m[r][c] is the element in row r, column c.
+/// R rows of C scalars, packed: sizeof(float2x3) == 24. Aliases are float2x3, int4x4, bool2x2 and so on. An
+/// aggregate: `float2x2 m{{{1, 2}, {3, 4}}};` m[r][c] is the element in row r, column c.
 template <class T, std::size_t R, std::size_t C>
 struct Matrix {
     using Row = T[C];

@@ -28,12 +28,14 @@ class Module {
 public:
     Module() = default;
 
-    /// Reads and verifies an artifact, but for its kernels' images, each of which is verified before its
-    /// kernel is made ready. Throws ArtifactError: artifact_corrupt, artifact_version, or artifact_no_image
-    /// when it holds nothing for the device's backend. The bytes are copied.
+    /// Reads and verifies an artifact. The image of each kernel is verified before its first use. The bytes
+    /// are copied. Throws ArtifactError: artifact_corrupt, artifact_version, or artifact_no_image when it has
+    /// nothing for the device's backend.
     static Module load(const Device& device, std::span<const std::byte> artifact);
-    /// The same from a file (`NAME.kfa`), which is mapped; artifact_missing when it can't be read.
+    /// Does the same with a file (`NAME.kfa`). Throws ArtifactError (artifact_missing) too, when it can't be
+    /// read. A large file is mapped: replace it by a new file, don't write over it.
     static Module load_file(const Device& device, const std::string& path);
+
     static Result<Module> try_load(const Device& device, std::span<const std::byte> artifact) {
         return attempt([&] { return load(device, artifact); });
     }
@@ -47,6 +49,7 @@ public:
     [[nodiscard]] const std::string& name() const;
     /// SHA-256 of the artifact, hex: lets a generated wrapper tell that a file beside it is its own.
     [[nodiscard]] const std::string& sha256() const;
+    /// The names of its functions.
     [[nodiscard]] std::vector<std::string> functions() const;
 
     /// Throws ArgumentError (unknown_name).

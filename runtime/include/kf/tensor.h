@@ -33,17 +33,23 @@ public:
     /// Throws ArgumentError when the element type or rank differs.
     explicit Tensor(AnyTensor any);
 
-    explicit operator bool() const { return static_cast<bool>(any_); }
-    [[nodiscard]] const AnyTensor& any() const { return any_; }
+    explicit operator bool() const { return static_cast<bool>(any_); }  ///< false for a null handle
+    [[nodiscard]] const AnyTensor& any() const { return any_; }         ///< the same tensor without types
 
+    /// Extents and strides, counted in elements.
     [[nodiscard]] Shape<N> shape() const { return to_array(any_.shape()); }
-    /// Counted in elements.
     [[nodiscard]] Shape<N> strides() const { return to_array(any_.strides()); }
+    /// Number of elements.
     [[nodiscard]] std::int64_t size() const { return any_.size(); }
+    /// Whether elements lie in row-major order without gaps.
     [[nodiscard]] bool is_contiguous() const { return any_.is_contiguous(); }
+    /// Device address of the first element.
     [[nodiscard]] std::uint64_t address() const { return any_.address(); }
     [[nodiscard]] Device device() const;
 
+    /// Views, which share the elements. Negative dimensions and indices count from the end; slices are
+    /// clamped as NumPy's are. transpose() without a permutation reverses the dimensions; reshape() is for
+    /// contiguous tensors. Throws ArgumentError (index_range, shape_mismatch, layout_mismatch).
     [[nodiscard]] Tensor slice(std::int64_t dimension, std::int64_t start, std::int64_t stop,
                                std::int64_t step = 1) const {
         return Tensor(any_.slice(dimension, start, stop, step));
@@ -55,7 +61,6 @@ public:
     [[nodiscard]] Tensor transpose(const Shape<N>& permutation) const {
         return Tensor(any_.transpose(permutation));
     }
-    /// Reverses the dimensions.
     [[nodiscard]] Tensor transpose() const {
         Shape<N> permutation{};
         for (std::size_t i = 0; i < N; ++i) permutation[i] = static_cast<std::int64_t>(N - 1 - i);
@@ -74,18 +79,20 @@ public:
         return Tensor<T, M>(any_.reshape(Dims(std::span<const std::int64_t>(shape))));
     }
 
-    /// The same memory as elements of type U and rank M: see AnyTensor::view(). Of a tensor<float, 2> whose
-    /// rows are rays: view<Ray, 1>().
+    /// Returns the same memory as elements of type U with M dimensions: `rows.view<Ray, 1>()` of a
+    /// Tensor<float, 2> whose rows are rays. See AnyTensor::view().
     template <class U, std::size_t M>
     [[nodiscard]] Tensor<U, M> view() const {
         return Tensor<U, M>(any_.view(element_of<U>, alignof(U)));
     }
 
+    /// Returns this tensor with a new gradient of its shape (undefined where `zero` is false), or with these.
+    /// Backward calls add to grad_out of an input, and read grad_in of an output.
     [[nodiscard]] Tensor with_grads(bool zero = true) const { return Tensor(any_.with_grads(zero)); }
     [[nodiscard]] Tensor with_grads(const Tensor& grad_in, const Tensor& grad_out) const {
         return Tensor(any_.with_grads(grad_in.any_, grad_out.any_));
     }
-    /// Null handles when there is none.
+    /// The gradients; null handles when there are none. grad() is grad_out(), else grad_in().
     [[nodiscard]] Tensor grad() const { return Tensor(any_.grad()); }
     [[nodiscard]] Tensor grad_in() const { return Tensor(any_.grad_in()); }
     [[nodiscard]] Tensor grad_out() const { return Tensor(any_.grad_out()); }

@@ -39,7 +39,7 @@ struct Vector<T, 4> {
     bool operator==(const Vector&) const = default;
 };
 
-// Slang's names for them.
+/// Slang's names for vectors. They are packed (sizeof(float3) is 12), with members x, y, z, w.
 using bool2 = Vector<bool, 2>;
 using bool3 = Vector<bool, 3>;
 using bool4 = Vector<bool, 4>;

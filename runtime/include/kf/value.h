@@ -195,8 +195,8 @@ template <class Struct, class... To, class... From>
 
 }  // namespace detail
 
-/// Where an output goes; made by kf::out(). Of a tensor it is the handle, of a scalar a reference that
-/// must outlive the call.
+/// Where an output goes; made by kf::out(). Of a tensor it has the handle, of a number or struct a pointer,
+/// which must be valid until the call returns.
 template <class X>
 struct Out {
     X* target = nullptr;

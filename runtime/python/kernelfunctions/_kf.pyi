@@ -46,7 +46,7 @@ class DeviceError(Error):
     """A driver or a device failed, or there is none."""
 
 class DeviceInfo:
-    """What a device says of itself. Open it with Device.open(info.id)."""
+    """A device that is there, opened or not. Open it with Device.open(info.id)."""
 
     @property
     def id(self) -> str:
@@ -63,16 +63,20 @@ class DeviceInfo:
     def is_cpu(self) -> bool: ...
     @property
     def memory(self) -> int:
-        """Bytes."""
+        """The device's memory, in bytes."""
     @property
-    def features(self) -> list[str]: ...
+    def features(self) -> list[str]:
+        """Those that kernels may need, sorted."""
 
 class Device:
     """An open device. Thread-safe; closed when the last tensor, encoder and name of it is gone."""
 
     @staticmethod
     def open(name: str | None = None) -> Device:
-        """Opens "cuda:0", "vulkan", "vulkan:1", "vulkan:llvmpipe"; None: the best there is."""
+        """Opens "cuda:0", "vulkan:1" or "vulkan:llvmpipe" (part of a name); None: the best there is.
+
+        Raises DeviceError (no-driver, no-device).
+        """
     @property
     def info(self) -> DeviceInfo: ...
     @property
@@ -90,9 +94,10 @@ class Device:
         features: Sequence[str] = ...,
         owner: object = None,
     ) -> Device:
-        """Runs on a Vulkan device of yours, whose handles are given.
+        """Uses your own Vulkan device, by its handles.
 
-        `features` are the words of what it was made with (none: all that there is), `owner` is kept with it.
+        `features`: what it was created with, as in DeviceInfo.features; by default all that the physical
+        device has. `owner` is kept alive with it.
         """
     def encoder(self, *, stream: Stream | None = None, command_buffer: int | None = None) -> Encoder:
         """A list of calls to record with append_to() and run with submit().
@@ -101,9 +106,9 @@ class Device:
         that you are recording and submit yourself, takes the calls as they come, up to finish().
         """
     def flush(self) -> None:
-        """Hands what was issued to the GPU, without waiting."""
+        """Submits the calls issued so far, without waiting."""
     def wait(self) -> None:
-        """Waits for all that was issued."""
+        """Waits for all calls issued so far. Raises DeviceError (device-lost)."""
 
 def devices() -> list[DeviceInfo]:
     """Every device of every driver on this machine; empty where there is no driver."""
@@ -112,10 +117,7 @@ def set_device(device: Device | str | None) -> None:
     """Makes a device the default; None goes back to KF_DEVICE or the best there is."""
 
 def set_options(*, deterministic: bool | None = ...) -> None:
-    """Options of all functions, where neither their own options() nor kf.options() say otherwise.
-
-    What isn't named isn't set.
-    """
+    """Sets options of all functions, for which neither their own options() nor kf.options() say otherwise."""
 
 def description_key(function: Function) -> tuple[Any, ...]:
     """Equal for functions that are described alike, as long as one of them lives."""
@@ -136,7 +138,7 @@ _Grad: TypeAlias = Tensor | npt.NDArray[Any] | None
 class Buffer:
     """Device memory whose elements lie one after the other. Calls write to it only if it is `writable`.
 
-    Where a call takes a tensor it takes a buffer, too.
+    A buffer can be passed wherever a call takes a tensor.
     """
 
     @staticmethod
@@ -233,11 +235,13 @@ class Tensor:
     @staticmethod
     def zeros(
         shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
-    ) -> Tensor: ...
+    ) -> Tensor:
+        """All elements 0; dtype is float32 by default."""
     @staticmethod
     def ones(
         shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
-    ) -> Tensor: ...
+    ) -> Tensor:
+        """All elements 1; dtype is float32 by default."""
     def to_numpy(self) -> npt.NDArray[Any]:
         """A new C-contiguous array; waits for what writes the tensor."""
     def copy_from_numpy(self, a: npt.NDArray[Any]) -> None:
@@ -303,7 +307,8 @@ class Tensor:
         """Device address of the first element."""
     @property
     def device(self) -> Device: ...
-    def __getitem__(self, index: _Index | tuple[_Index, ...]) -> Tensor: ...
+    def __getitem__(self, index: _Index | tuple[_Index, ...]) -> Tensor:
+        """A view, by integers, slices, None and ...; arrays of indices aren't supported."""
     def __setitem__(self, index: _Index | tuple[_Index, ...], value: float | npt.NDArray[Any]) -> None:
         """Overwrites a part: with one number, or an array of its shape and dtype."""
     def __len__(self) -> int: ...
@@ -668,12 +673,14 @@ class Backward:
     """The backward pass of a function, with its configuration.
 
     Takes the function's arguments, then its result, whose gradient flows in (1 where there is none).
-    Gradients of inputs accumulate into tensors' `grad_out` and differentiable values' `grad`.
+    Gradients of inputs are added to tensors' `grad_out` and differentiable values' `grad`.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> None: ...
-    def call(self, *args: Any, **kwargs: Any) -> None: ...
-    def append_to(self, *args: Any, **kwargs: Any) -> None: ...
+    def call(self, *args: Any, **kwargs: Any) -> None:
+        """The same as calling it."""
+    def append_to(self, *args: Any, **kwargs: Any) -> None:
+        """Records it: append_to(encoder, ...)."""
     def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
         """Settles the call, to run often: see Function.prepare."""
     def node(self) -> Node:
@@ -761,7 +768,12 @@ class UnlaunchedCall:
         """Runs gridSize groups of blockSize threads, which must be what the kernel was generated for."""
 
 class Function:
-    """A Slang function with its overloads; runs on its tensors' device, else the default one."""
+    """A Slang function with its overloads. Thread-safe; set() and its like return configured copies.
+
+    A call runs on the device of its tensors, or else on the default one. It returns a number or a struct,
+    which it waits for, or a tensor, which it doesn't. `out=` says where the result goes: a tensor or array to
+    write to, or a class to make it of, such as np.ndarray.
+    """
 
     @property
     def __name__(self) -> str: ...
@@ -789,7 +801,7 @@ class Function:
         """
     @property
     def backward(self) -> Backward | None:
-        """None where the function is not differentiable."""
+        """None where the function isn't differentiable, or the call spec doesn't ask ("backward": true)."""
     @property
     def fused(self) -> Fused | None:
         """None where the call spec doesn't ask for it ("backward": {"fused": true})."""
@@ -798,7 +810,7 @@ class Function:
         """None where the call spec doesn't ask for it ("forward_diff": true)."""
     @property
     def globals(self) -> list[str]:
-        """The global parameters that it reaches."""
+        """The names of the global parameters that it uses."""
     def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> Self:
         """A copy with global parameters set: set(tint=(1, 0, 0)), set({"look.tint": ...}).
 
@@ -843,7 +855,7 @@ class Function:
     def map(self, chosen: Mapping[str, Sequence[int]] | None = ..., /, **maps: Sequence[int]) -> Self:
         """A copy that has the dimensions of arguments there in the call, of what the call spec has.
 
-        {"w": [1]}, or w=[1]. What isn't named may lie anywhere.
+        {"w": [1]}, or w=[1]. Arguments that aren't named match any map.
         """
     def torch(self, *, outputs: Sequence[str] | None = None) -> Operator[Self]:
         """The function as an operator of PyTorch, with its configuration.
@@ -858,7 +870,8 @@ class Module:
     def name(self) -> str: ...
     @property
     def functions(self) -> list[str]: ...
-    def function(self, name: str) -> Function: ...
+    def function(self, name: str) -> Function:
+        """Raises ArgumentError (unknown-name)."""
     def _pickled_function(self, name: str) -> Function: ...
     def load(self, device: Device | None = None) -> None:
         """Makes every kernel ready on the device (the default one) now: no later call waits for it."""
@@ -867,7 +880,7 @@ class Module:
         """The class that structs of this Slang type come back as."""
 
 def load_module(path: str | os.PathLike[str], import_name: str = "") -> Module:
-    """Reads and verifies NAME.kfa.
+    """Reads and verifies NAME.kfa. Raises ArtifactError.
 
     `import_name`: the Python module whose `_module` this will be, by which pickle finds its functions.
     """
