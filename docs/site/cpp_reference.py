@@ -26,7 +26,11 @@ FIRST = [
     "error",
 ]
 # What generated code is made of, and programs don't name.
-INTERNAL = {"call_items", "configured", "function_ref", "invoke", "overload", "pass_kind", "scalar_arg"}
+INTERNAL = {
+    *("call_items", "configured", "function_ref", "generator_kind", "global_values", "invoke", "overload"),
+    *("pass_kind", "scalar_arg"),
+}
+HIDDEN = {"state", "", "ScalarOf", "ElementOf", "StructElement", "kf_parts"}
 # Base classes whose members belong to the classes of a page.
 BASES = {"BufferBase": "Members of Buffer and RWBuffer", "TextureBase": "Members of Texture and RWTexture"}
 CLASSES = {"CLASS_DECL", "STRUCT_DECL", "CLASS_TEMPLATE"}
@@ -86,6 +90,7 @@ def signature(cursor: Any) -> str:
         written = re.sub(r"\s*:\s*public detail::.*", "", written, flags=re.DOTALL)
     elif cursor.kind.name == "VAR_DECL" and len(written) > 400:
         written = written.split("{")[0]
+    written = re.sub(r" = detail::.*", "", written, flags=re.DOTALL)
     written = re.sub(r"\[\[nodiscard\]\] ?|\binline (?=constexpr)", "", written)
     written = re.sub(r"\bSelf<T, kind>", "Self", written)
     return re.sub(r"(?<=\() ", "", re.sub(r"\s+", " ", written)).strip().rstrip(";")
@@ -96,7 +101,7 @@ def is_shown(cursor: Any) -> bool:
     kind = cursor.kind.name
     if kind not in SHOWN or cursor.access_specifier.name not in {"PUBLIC", "INVALID", "NONE"}:
         return False
-    if name in {"state", "", "ScalarOf", "ElementOf", "StructElement"} or name.startswith("<deduction guide"):
+    if name in HIDDEN or name.startswith("<deduction guide"):
         return False
     if kind in CLASSES and (not cursor.is_definition() or "template <>" in signature(cursor)):
         return False
@@ -179,7 +184,7 @@ def reference() -> str:
     """The page, in Markdown. Throws ValueError where a header doesn't parse."""
     found = subprocess.run(["clang++", "-print-resource-dir"], capture_output=True, text=True, check=True)
     options = ["-std=c++20", "-xc++", f"-I{HEADERS.parent}", f"-isystem{found.stdout.strip()}/include"]
-    source = "#include <kf/kf.h>\n#include <kf/vulkan.h>\n#include <kf/cuda.h>\n"
+    source = "".join(f"#include <kf/{path.name}>\n" for path in sorted(HEADERS.glob("*.h")))
     unit = cindex.Index.create().parse("all.cpp", options, [("all.cpp", source)])
     errors = [str(one) for one in unit.diagnostics if one.severity >= cindex.Diagnostic.Error]
     if errors:

@@ -8,10 +8,10 @@
 #include <kf/scalar_arg.h>
 
 namespace kf {
-/// An argument (a value, a tensor or what a struct's fields are) with the tangent along which the
-/// derivative is taken. Without one it is 0: of tensors that is a null tensor. A tensor's tangent has its
-/// shape, and its layout may differ. What a forward derivative returns is `value`, as the function itself
-/// returns it, and `tangent`, with the same type: `auto [y, dy] = module.f.jvp({x, dx});`
+/// An argument (a value, a tensor or the fields of a struct) with the tangent along which the derivative is
+/// taken. A missing tangent is 0; of a tensor it is a null handle. A tensor's tangent has its shape, and may
+/// have another layout. A forward derivative returns `value`, as the function itself does, and `tangent`, of
+/// the same type: `auto [y, dy] = module.f.jvp({x, dx});`
 template <class T>
 struct Dual {
     T value{};

@@ -27,7 +27,7 @@ template <std::size_t N>
 struct Grid {
     std::array<std::int64_t, N> shape{};
     std::array<std::int64_t, N> offset{};
-    std::array<std::int64_t, N> stride = detail::ones<N>();
+    std::array<std::int64_t, N> stride = detail::ones<N>();  ///< 1 along each dimension
 };
 
 /// start, start + step … up to `stop`, which isn't reached, as Python's range(). A step of 0, and values that
@@ -38,8 +38,8 @@ struct Range {
     std::int64_t step = 1;
 };
 
-/// A 32-bit hash of the call's flat index, other for every component of a vector or array; docs/spec.md has
-/// the formula.
+/// A 32-bit hash of the call's flat index, different for each component of a vector or array; docs/spec.md
+/// has the formula.
 struct WangHash {
     std::uint32_t seed = 0;
     std::uint32_t warmup = 0;  ///< how often it is hashed again; at most 1024
@@ -56,7 +56,7 @@ struct RandFloat {
     bool hash_seed = false;
 };
 
-/// Stands for a struct's field that the kernel makes itself (call_id, thread_id), where the others are given.
+/// Stands for a struct's field that the kernel computes (call_id, thread_id), beside fields that are passed.
 struct Made {};
 
 }  // namespace kf

@@ -88,7 +88,7 @@ public:
     [[nodiscard]] std::int64_t mips() const { return any_.shape().mips; }
     [[nodiscard]] std::int64_t layers() const requires has_layers { return any_.shape().layers; }
 
-    // Views: see AnyTexture.
+    /// Views: see AnyTexture.
     [[nodiscard]] Self<T, kind> mip(std::int64_t index) const { return Self<T, kind>(any_.mip(index)); }
     [[nodiscard]] Self<T, kind> mips(std::int64_t first, std::int64_t count) const {
         return Self<T, kind>(any_.mips(first, count));

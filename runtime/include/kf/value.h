@@ -31,18 +31,17 @@ concept NumberFor = Floating<T> &&(Floating<V> || Integer<V>);
 
 }  // namespace detail
 
-/// A host value with a gradient: a backward call adds to `grad`, so start it at zero. As an output of a
-/// backward call, `grad` is what flows in. Where the call pushes gradients (accumulate) it leaves `grad`
-/// alone, and there is one for each call in `pushed`: added to what is there if that has the call's shape,
-/// else new.
+/// A host value with a gradient. A backward call waits for the device and adds to `grad`, so set it to zero
+/// before each step. Of an output, `grad` is what flows in. A call that pushes gradients (accumulate) doesn't
+/// change `grad`: it adds to `pushed` if that has the call's shape, and else replaces it.
 template <class T>
 struct Diff {
     static_assert(!detail::is_discrete<T>,
                   "kf::Diff: an integer, bool or enum has no derivative; of 2 write 2.f");
 
     T value{};
-    T grad{};
-    AnyTensor pushed{};
+    T grad{};            ///< what backward calls add to, or, of an output, what flows in
+    AnyTensor pushed{};  ///< one gradient for each call, where calls push them
 
     Diff() {}  // NOLINT(modernize-use-equals-default): GCC 12 crashes where T is an array of vectors of half
     explicit Diff(T given) : value(std::move(given)) {}
