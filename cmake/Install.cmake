@@ -81,4 +81,5 @@ install(FILES
     DESTINATION ${package_dir} COMPONENT development)
 install(FILES LICENSE README.md DESTINATION ${doc_dir} COMPONENT development)
 install(DIRECTORY docs DESTINATION ${doc_dir} COMPONENT development
-    FILES_MATCHING PATTERN "*.md" PATTERN decisions EXCLUDE PATTERN results EXCLUDE)
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
+    PATTERN decisions EXCLUDE PATTERN results EXCLUDE PATTERN site EXCLUDE)
