@@ -202,6 +202,17 @@ void settle_new_gradients(const BindRequest& request, Binding& binding) {
     }
 }
 
+/// Throws where a kernel can't count the call's tiles.
+void check_tiles(const BindRequest& request, const Binding& binding) {
+    const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
+    if (request.call.dispatch != manifest::Dispatch::elements || !takes_textures(kernel)) return;
+    const std::int64_t columns = binding.shape.empty() ? 1 : binding.shape[binding.shape.size() - 1];
+    if (counts_tiles(binding.total, columns, threads_of(kernel))) return;
+    fail(request, ErrorCode::shape_mismatch,
+         "the call's shape " + to_string(binding.shape) + " is too large: a call that takes textures makes " +
+             "at most 2^31 tiles of " + std::to_string(threads_of(kernel)) + "; make several calls of it");
+}
+
 }  // namespace
 
 void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident) {
@@ -210,8 +221,7 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
         return;  // the host has said how many
     }
     const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
-    const std::array<std::uint32_t, 3>& size = kernel.group_size;
-    const LaunchSize launch{static_cast<std::int64_t>(size[0]) * size[1] * size[2],
+    const LaunchSize launch{threads_of(kernel),
                             kernel.calls_per_thread,
                             request.limits.processors,
                             resident,
@@ -230,6 +240,7 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
 void bind_launch(const BindRequest& request, Binding& binding) {
     choose_kernel(request, binding);
     check_overwrite(request, binding);
+    check_tiles(request, binding);
     if (binding.total == 0) {
         binding.groups = 0;
         settle_new_gradients(request, binding);

@@ -246,7 +246,9 @@ private:
             }
         }
         total_ = static_cast<std::int64_t>(total);
-        return total <= most_calls;
+        return total <= most_calls &&
+               (!plan_.takes_textures ||
+                counts_tiles(total_, plan_.rank == 0 ? 1 : shape_[plan_.rank - 1], plan_.threads));
     }
 
     bool bind_tensor(std::size_t i) {

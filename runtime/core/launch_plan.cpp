@@ -218,8 +218,7 @@ private:
         const manifest::Kernel& kernel = manifest_.kernels[index];
         const manifest::BlockLayout& layout = *layouts[index];
         plan_.kernel = index;
-        plan_.threads =
-            static_cast<std::int64_t>(kernel.group_size[0]) * kernel.group_size[1] * kernel.group_size[2];
+        plan_.threads = threads_of(kernel);
         plan_.calls_per_thread = kernel.calls_per_thread;
         plan_.takes_textures = takes_textures(kernel);
         plan_.block_size = static_cast<std::size_t>(layout.size);

@@ -13,9 +13,19 @@ namespace kf::detail {
 inline constexpr std::uint32_t threads_per_processor = 2048;
 inline constexpr std::uint32_t summing_threads_per_processor = 1536;
 
+inline std::int64_t threads_of(const manifest::Kernel& kernel) {
+    return std::int64_t{kernel.group_size[0]} * kernel.group_size[1] * kernel.group_size[2];
+}
+
 inline bool takes_textures(const manifest::Kernel& kernel) {
     return std::any_of(kernel.resources.begin(), kernel.resources.end(),
                        [](const manifest::ResourceSlot& slot) { return manifest::is_texture(slot.kind); });
+}
+
+/// Returns whether a kernel of textures, which counts tiles by 32 bits, can count those of a call: however the
+/// threads of a group lie in a tile, there are no more than as many tiles as full groups, rows and columns.
+constexpr bool counts_tiles(std::int64_t total, std::int64_t columns, std::int64_t threads) {
+    return total / threads + columns + total / std::max<std::int64_t>(1, columns) < std::int64_t{1} << 31;
 }
 
 /// What of a kernel and of its device decides.
