@@ -97,10 +97,11 @@ void CommandList::begin() {
 }
 
 void CommandList::keep(driver::Allocation& allocation) {
-    if (!static_cast<const VulkanAllocation&>(allocation).is_foreign()) {
+    auto& ours = static_cast<VulkanAllocation&>(allocation);
+    if (ours.is_foreign()) {
+        foreign_.add(ours);
+    } else {
         allocations_.add(allocation);
-    } else if (foreign_.empty() || foreign_.back().get() != &allocation) {
-        foreign_.emplace_back(allocation.shared_from_this());
     }
 }
 
@@ -406,7 +407,7 @@ void CommandList::reset() {
     begun_.clear();
     images_.clear();
     samplers_.clear();
-    foreign_.clear();
+    (void)foreign_.take();
     kernels_.clear();
     chunks_.clear();
 }

@@ -11,6 +11,7 @@
 #include "core/driver.h"
 #include "core/owners.h"
 #include "vulkan/descriptors.h"
+#include "vulkan/foreign_owners.h"
 #include "vulkan/hazards.h"
 #include "vulkan/host_pool.h"
 #include "vulkan/images.h"
@@ -63,12 +64,16 @@ public:
 
     [[nodiscard]] std::size_t size() const { return size_; }  ///< commands
     /// Memory and images of others that the commands use. Letting go of it is up to the caller.
-    [[nodiscard]] std::vector<std::shared_ptr<void>>& foreign() { return foreign_; }
-    /// All other memory that the commands use, some of it several times.
-    [[nodiscard]] std::span<const std::shared_ptr<driver::Allocation>> allocations() const {
-        return allocations_.all();
+    [[nodiscard]] ForeignOwners& foreign() { return foreign_; }
+    /// Calls `take` with all memory that the commands use, others' included, with some of it several times.
+    template <class Take>
+    void each_memory(Take take) const {
+        for (const std::shared_ptr<driver::Allocation>& one : allocations_.all()) {
+            take(static_cast<VulkanAllocation&>(*one));
+        }
+        for (VulkanAllocation* one : foreign_.memory()) take(*one);
     }
-    /// All other images, some of them several times.
+    /// All images but others', some of them several times.
     [[nodiscard]] std::span<const std::shared_ptr<driver::Image>> images() const { return images_.all(); }
     /// Those that begin_image() was called with.
     [[nodiscard]] std::span<VulkanImage* const> begun() const { return begun_; }
@@ -150,7 +155,7 @@ private:
     Owners<driver::Allocation> allocations_;
     Owners<driver::Image> images_;
     Owners<driver::Sampler> samplers_;
-    std::vector<std::shared_ptr<void>> foreign_;
+    ForeignOwners foreign_;
     std::unordered_map<VkImage, Tracked> tracked_;
     std::vector<VulkanImage*> begun_;
     Owners<driver::Kernel> kernels_;
@@ -164,29 +169,6 @@ private:
     // What the command at hand takes.
     std::vector<ImageStates::Transition> transitions_;
     std::vector<VkImageMemoryBarrier> barriers_;
-};
-
-/// The command list of driver::Device::make_recorder().
-class VulkanRecorder final : public driver::Recorder {
-public:
-    explicit VulkanRecorder(std::unique_ptr<CommandList> list) : list_(std::move(list)) {}
-
-    void dispatch(const driver::Dispatch& dispatch) override { list_->dispatch(dispatch); }
-    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
-              std::uint32_t word) override {
-        list_->fill(target, offset, size, word);
-    }
-    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
-              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
-              std::uint64_t size) override {
-        list_->copy(target, target_offset, source, source_offset, size);
-    }
-
-    [[nodiscard]] const CommandList& list() const { return *list_; }
-    std::unique_ptr<CommandList> take() { return std::move(list_); }
-
-private:
-    std::unique_ptr<CommandList> list_;
 };
 
 }  // namespace kf::vulkan

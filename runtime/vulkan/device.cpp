@@ -13,6 +13,7 @@
 #include "core/dispatch.h"
 #include "vulkan/graph.h"
 #include "vulkan/imports.h"
+#include "vulkan/recorder.h"
 #include "vulkan/result.h"
 
 namespace kf::vulkan {
@@ -558,9 +559,8 @@ void VulkanDevice::release(std::uint64_t commands) {
 }
 
 void VulkanDevice::count_callers_use(const CommandList& list, std::int32_t change) {
-    for (const std::shared_ptr<driver::Allocation>& allocation : list.allocations()) {
-        static_cast<VulkanAllocation&>(*allocation).callers_uses += static_cast<std::uint32_t>(change);
-    }
+    list.each_memory(
+        [change](VulkanAllocation& memory) { memory.callers_uses += static_cast<std::uint32_t>(change); });
 }
 
 void VulkanDevice::flush_current() {
@@ -605,9 +605,7 @@ void VulkanDevice::submit_commands(Submission submission, VkCommandBuffer buffer
         fail(result, "vkQueueSubmit failed, " + std::to_string(commands) + " commands were not run");
     }
     submitted_ = value;
-    for (const std::shared_ptr<driver::Allocation>& allocation : in_flight_.back().commands().allocations()) {
-        static_cast<VulkanAllocation&>(*allocation).last_use = value;
-    }
+    in_flight_.back().commands().each_memory([value](VulkanAllocation& memory) { memory.last_use = value; });
     reclaim();
     while (in_flight_.size() > max_in_flight) {
         wait_oldest();
@@ -673,13 +671,9 @@ void VulkanDevice::submit_alone(const VkSubmitInfo& info) {
 }
 
 void VulkanDevice::depart(CommandList& list) {
-    departing_.insert(departing_.end(), std::make_move_iterator(list.foreign().begin()),
-                      std::make_move_iterator(list.foreign().end()));
-    list.foreign().clear();
-}
-
-void VulkanDevice::let_go(const std::shared_ptr<CommandList>& list) {
-    if (list.use_count() == 1) depart(*list);
+    std::vector<std::shared_ptr<void>> owners = list.foreign().take();
+    departing_.insert(departing_.end(), std::make_move_iterator(owners.begin()),
+                      std::make_move_iterator(owners.end()));
 }
 
 void VulkanDevice::reclaim() {
@@ -695,7 +689,8 @@ void VulkanDevice::reclaim() {
         std::shared_ptr<CommandList> graphs = std::move(in_flight_.front().graphs);
         in_flight_.pop_front();
         if (graphs != nullptr) {
-            let_go(graphs);
+            // Its graph may be gone, or go meanwhile, and leave the list's owners to this one.
+            departing_.push_back(std::move(graphs));
             continue;
         }
         depart(*list);

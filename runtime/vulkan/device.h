@@ -142,8 +142,6 @@ private:
     void submit_alone(const VkSubmitInfo& info);
     /// Keeps the memory and images of others that the list used until mutex_ is released.
     void depart(CommandList& list);
-    /// The same where nobody else has the list.
-    void let_go(const std::shared_ptr<CommandList>& list);
     void reclaim();
     void wait_oldest();
     void stage(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,

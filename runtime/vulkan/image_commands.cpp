@@ -57,10 +57,10 @@ VulkanImage& CommandList::checked(const Context* context, driver::Image* image,
 }
 
 void CommandList::keep(VulkanImage& image) {
-    if (!image.is_foreign()) {
+    if (image.is_foreign()) {
+        foreign_.add(image);
+    } else {
         images_.add(image);
-    } else if (foreign_.empty() || foreign_.back().get() != static_cast<driver::Image*>(&image)) {
-        foreign_.emplace_back(image.shared_from_this());
     }
 }
 

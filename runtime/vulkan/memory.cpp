@@ -113,6 +113,7 @@ std::shared_ptr<VulkanAllocation> Memory::import_host(const driver::HostMemory& 
     std::shared_ptr<VulkanAllocation> allocation = take_over(imported, first - begin, memory.size);
     allocation->host = memory.bytes;
     allocation->owner_ = memory.owner;
+    allocation->hazard_key_ = this;
     return allocation;
 }
 

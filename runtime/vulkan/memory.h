@@ -25,7 +25,8 @@ public:
     /// Null but for memory that others have, too, in a buffer of its own.
     [[nodiscard]] VkDeviceMemory shared_memory() const { return imported_.memory; }
     [[nodiscard]] bool is_foreign() const { return hazard_key_ != this; }
-    /// What hazards know it by: all that was wrapped of one buffer counts as one.
+    /// What hazards know it by: all that was wrapped of one buffer counts as one, and so does all that was
+    /// imported of the host's memory, which may be the same bytes in several buffers.
     [[nodiscard]] const void* hazard_key() const { return hazard_key_; }
 
     /// The submission that uses it last; guarded by the device's lock.

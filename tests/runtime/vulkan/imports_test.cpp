@@ -275,6 +275,49 @@ TEST_F(FakeImportTest, WhatTheDriverDoesNotTakeIsCopied) {
     EXPECT_EQ(fake_.live_memory, live);
 }
 
+TEST_F(FakeImportTest, TheHostWaitsForListsAndGraphs) {
+    for (const bool is_graph : {false, true}) {
+        Pages pages(1);
+        const auto memory = import_words(pages, 0, 1024);
+        const auto wait_in_vain = [&](const auto& access) {
+            device_->while_waiting = [] { throw std::runtime_error("enough"); };
+            fake_.wait_semaphores = VK_TIMEOUT;
+            EXPECT_THROW(access(), std::runtime_error) << is_graph;
+            fake_.wait_semaphores = VK_SUCCESS;
+            device_->while_waiting = nullptr;
+        };
+        const auto graph = device_->make_graph();
+        auto recorder = device_->make_recorder();
+        graph->fill(memory, 0, page, 9);
+        recorder->fill(memory, 0, page, 9);
+        fake_.stuck = true;
+        is_graph ? device_->replay(*graph) : device_->submit(std::move(recorder));
+        wait_in_vain([&] { read(*device_, memory); });
+        wait_in_vain([&] { device_->wait_until_idle(memory); });
+        const std::uint64_t before = vulkan::statistics(*device_).submissions;
+        write(*device_, memory, {1});
+        device_->flush();
+        EXPECT_EQ(vulkan::statistics(*device_).submissions, before + 1) << "what was written waits behind";
+        fake_.stuck = false;
+        EXPECT_EQ(read(*device_, memory).front(), 1U);
+        std::ranges::fill(pages.words, 9U);
+        pages.words.front() = 1;
+        EXPECT_TRUE(pages.is_as_expected());
+    }
+}
+
+TEST_F(FakeImportTest, WhatIsImportedTwiceIsInOrder) {
+    const Pages pages(1);
+    const auto one = import_words(pages, 0, 1000);
+    const auto other = import_words(pages, 500, 500);
+    device_->wait();
+    const std::size_t before = fake_.barriers;
+    device_->fill(one, 0, 4000, 1);
+    device_->fill(other, 0, 2000, 2);
+    device_->wait();
+    EXPECT_EQ(fake_.barriers - before, 3U) << "one opens the command buffer, one closes it";
+}
+
 TEST_F(FakeImportTest, OwnersStayWhereAWaitIsGivenUp) {
     const Pages pages(1);
     auto owner = std::make_shared<int>(1);
