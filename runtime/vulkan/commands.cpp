@@ -393,6 +393,7 @@ void CommandList::reset() {
     check(context_->vk.vkResetCommandPool(context_->device, pool_, 0), "vkResetCommandPool");
     recording_ = false;
     ended_ = false;
+    is_over = false;
     size_ = 0;
     hazards_.clear();
     ++epoch_;

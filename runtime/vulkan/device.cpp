@@ -689,6 +689,10 @@ void VulkanDevice::reclaim() {
         std::shared_ptr<CommandList> graphs = std::move(in_flight_.front().graphs);
         in_flight_.pop_front();
         if (graphs != nullptr) {
+            if (graphs->is_over && graphs.use_count() <= 2) {  // its graph has it, and no other run
+                depart(*graphs);
+                graphs->reset();
+            }
             // Its graph may be gone, or go meanwhile, and leave the list's owners to this one.
             departing_.push_back(std::move(graphs));
             continue;

@@ -49,6 +49,11 @@ const std::shared_ptr<CommandList>& VulkanGraph::list() {
     if (is_changed_) {
         std::shared_ptr<CommandList> next = take_retired();
         log_.replay(*next);
+        if (list_.use_count() == 1) {
+            list_->reset();
+        } else {
+            list_->is_over = true;
+        }
         retired_.push_back(std::exchange(list_, std::move(next)));
         is_changed_ = false;
     }

@@ -166,6 +166,26 @@ TEST_F(FakeDriverTest, ManyCallsWaitForRoomBeforeTheyBegin) {
     EXPECT_THAT(read(*device, data), Each(7U));
 }
 
+TEST_F(FakeDriverTest, GraphsThatChangeGiveBackTheirBlocks) {
+    const auto device = open();
+    const auto kernel = device->load_kernel(add_step_kernel(manifest::Passing::uniform));
+    const auto data = upload(*device, Words(10, 0));
+    std::vector<std::unique_ptr<driver::Graph>> graphs;
+    for (int i = 0; i < 40; ++i) {  // in all more runs than there are chunks of blocks
+        graphs.push_back(device->make_graph());
+        add_step(*graphs.back(), kernel, data, data, 0);
+        fake_.stuck = true;
+        for (std::uint32_t run = 1; run <= 30; ++run) {
+            const AddStep block{data->address, data->address, 10, run};
+            graphs.back()->set_block(0, std::as_bytes(std::span(&block, 1)));
+            device->replay(*graphs.back());
+        }
+        fake_.stuck = false;
+        device->wait();
+    }
+    EXPECT_THAT(read(*device, data), Each(40U * 30 * 31 / 2));
+}
+
 TEST_F(FakeDriverTest, NoDriver) {
     fake_.create_instance = VK_ERROR_INCOMPATIBLE_DRIVER;
     EXPECT_EQ(why_not(), "no-driver: vulkan: no Vulkan driver is installed: VK_ERROR_INCOMPATIBLE_DRIVER");
