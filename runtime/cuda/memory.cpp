@@ -160,7 +160,12 @@ std::shared_ptr<CudaAllocation> Memory::take_mapped(std::uint64_t size,
 
 void Memory::count(CudaAllocation& allocation, Stream& stream) {
     if (stream.owned()) {
-        allocation.last_on_own_.store(stream.count(), std::memory_order_release);
+        // Another thread may have noted a later one meanwhile.
+        const std::uint64_t number = stream.count();
+        std::uint64_t last = allocation.last_on_own_.load(std::memory_order_relaxed);
+        while (last < number && !allocation.last_on_own_.compare_exchange_weak(
+                                    last, number, std::memory_order_release, std::memory_order_relaxed)) {
+        }
     } else {
         allocation.on_others_.store(true, std::memory_order_release);
     }
