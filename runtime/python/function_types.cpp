@@ -468,6 +468,34 @@ PyTypeObject* make_pass_class(py::module_& module, const char* qualified, const 
                        {Py_tp_doc, const_cast<char*>(doc)}});
 }
 
+/// What traces calls of functions, and names the function: see trace_calls(). Made once, never destroyed.
+PyObject*& key_maker() {
+    static PyObject* maker = nullptr;
+    return maker;
+}
+
+/// A function's own attributes. The key by which traced calls name it is put there once somebody looks.
+PyObject* attributes_of(PyObject* self, void* /*closure*/) {
+    auto attributes = py::reinterpret_steal<py::object>(PyObject_GenericGetDict(self, nullptr));
+    if (!attributes || key_maker() == nullptr) return attributes.release().ptr();
+    static PyObject* const name = PyUnicode_InternFromString("_torch_key");
+    if (PyDict_GetItemWithError(attributes.ptr(), name) == nullptr) {
+        if (PyErr_Occurred() != nullptr) return nullptr;
+        const auto key = py::reinterpret_steal<py::object>(PyObject_CallOneArg(key_maker(), self));
+        if (!key || PyDict_SetItem(attributes.ptr(), name, key.ptr()) != 0) return nullptr;
+    }
+    return attributes.release().ptr();
+}
+
+/// Gives kf.Function a __call__ that is written in Python, which torch.compile finds there and follows. Calls
+/// never get there: they go by the type's slot, which this leaves as it is.
+void trace_calls(const py::object& call, const py::object& key_of) {
+    PyTypeObject* const type = types().function;
+    if (PyDict_SetItemString(type->tp_dict, "__call__", call.ptr()) != 0) throw py::error_already_set();
+    PyType_Modified(type);
+    Py_XSETREF(key_maker(), Py_NewRef(key_of.ptr()));
+}
+
 /// Gives kf.Function its backward, fused and jvp.
 void add_passes(PyTypeObject* type) {
     static PyGetSetDef properties[] = {
@@ -553,7 +581,7 @@ PyTypeObject* make_function_class(py::module_& module) {
         {"__name__", attribute, set_attribute, nullptr, names[0]},
         {"__qualname__", attribute, set_attribute, nullptr, names[1]},
         {"__doc__", attribute, set_attribute, nullptr, names[2]},
-        {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+        {"__dict__", attributes_of, PyObject_GenericSetDict, nullptr, nullptr},
         {"name", name, nullptr, nullptr, nullptr},
         {"signatures", signatures, nullptr, "The overloads, as messages show them.", nullptr},
         {"globals", globals, nullptr, "The global parameters that it reaches.", nullptr},
@@ -606,6 +634,9 @@ void bind_function_types(py::module_& module) {
         "inputs;\nothers have none, which is 0. Returns two things: what the function returns, and "
         "its tangent.",
         [](PyObject* self) { return repr(self, "<", ">"); }, reduce_jvp);
+    module.def(
+        "_trace_calls", &trace_calls, py::arg("call"), py::arg("key_of"),
+        "Lets torch.compile follow functions' calls through call(), which names them by key_of(function).");
 }
 
 }  // namespace kf::python

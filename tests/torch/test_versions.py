@@ -75,10 +75,12 @@ def test_operators(gradients: ModuleType, torch_device: str) -> None:
     has_right_gradients(given)
 
 
-def test_compiled(gradients: ModuleType, torch_device: str) -> None:
+@pytest.mark.parametrize("form", ["function", "operator"])
+def test_compiled(gradients: ModuleType, torch_device: str, form: str) -> None:
+    torch._dynamo.reset()
     given = parameters(torch_device)
-    operator = gradients.polynomial.torch()
-    compiled = torch.compile(lambda *values: operator(*values) * 2, backend="aot_eager", fullgraph=True)
+    called = gradients.polynomial if form == "function" else gradients.polynomial.torch()
+    compiled = torch.compile(lambda *values: called(*values) * 2, backend="aot_eager", fullgraph=True)
     made = compiled(*given)
     torch.testing.assert_close(made.detach().cpu().double(), 2 * right(given[-1]), rtol=1e-6, atol=1e-5)
     (made.sum() / 2).backward()
@@ -102,4 +104,4 @@ def test_all_of_this_without_the_exchange_api() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "6 passed" in done.stdout
+    assert "7 passed" in done.stdout

@@ -77,7 +77,7 @@ class Struct:
         known = self._fields
         if len(arguments) > len(known):
             raise _refusal("unknown-name", f"{name}: {len(arguments)} values for {len(known)} fields")
-        for field, value in zip(known, arguments, strict=False):
+        for field, value in zip(known[: len(arguments)], arguments, strict=True):
             if field in fields:
                 raise _refusal("type-mismatch", f"{name}: field '{field}' is given twice")
             fields[field] = value

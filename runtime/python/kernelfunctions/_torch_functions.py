@@ -1,10 +1,13 @@
 """A generated module's functions as operators of PyTorch."""
 
+import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
-from kernelfunctions._kf import Module
+from kernelfunctions._kf import Function, Module, _trace_calls
 
 if TYPE_CHECKING:
     from kernelfunctions.torch import Operator
@@ -21,8 +24,42 @@ def _key_of(number: str, name: str) -> str:
 setattr(_key_of, "_dynamo_marked_constant", True)  # noqa: B010
 
 
+#: Functions by the keys by which traced code names them, which are strings that it guards.
+_functions: "WeakValueDictionary[str, Function]" = WeakValueDictionary()
+_numbers = count()
+
+
+def _key_of_function(function: Function) -> str:
+    key = f"{function.name} {next(_numbers)}"
+    _functions[key] = function
+    return key
+
+
+def function_of(key: str) -> Function:
+    """Returns the function that traced code names by a key."""
+    return _functions[key]
+
+
+def _call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls the function."""
+    # This is what torch.compile traces. Calls as such are made by the extension.
+    if "torch" in sys.modules:
+        from torch.compiler import is_dynamo_compiling  # noqa: PLC0415
+
+        if is_dynamo_compiling():
+            from kernelfunctions.torch._traced import traced_call  # noqa: PLC0415
+
+            return traced_call(self._torch_key, args, kwargs, True)
+    return self.call(*args, **kwargs)
+
+
+_call.__name__ = "__call__"
+_call.__qualname__ = "Function.__call__"
+_trace_calls(_call, _key_of_function)
+
+
 def _traced(call: Callable[..., Any], key: str, *args: Any, **kwargs: Any) -> Any:
-    return call(key, args, kwargs)
+    return call(key, args, kwargs, True)
 
 
 class TorchFunctions:
@@ -46,9 +83,9 @@ class TorchFunctions:
         if name.startswith("__"):
             raise AttributeError(name)
         # What follows is traced by torch.compile where it meets an operator first.
-        from torch.compiler import is_compiling  # noqa: PLC0415
+        from torch.compiler import is_dynamo_compiling  # noqa: PLC0415
 
-        if is_compiling():
+        if is_dynamo_compiling():
             from kernelfunctions.torch._traced import traced_call  # noqa: PLC0415
 
             traced: Any = partial(_traced, traced_call, _key_of(self._number, name))

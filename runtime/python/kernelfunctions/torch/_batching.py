@@ -155,7 +155,10 @@ def batched_tangents(apply: Callable[..., Any], info: Any, in_dims: Any, head: A
 
 def batched_operator(op: Callable[..., Any], info: Any, in_dims: Any, given: Any) -> Any:
     """Calls an operator of torch.library for a whole batch, sample by sample."""
+    in_dims = _of_tensors(given, in_dims)
     samples = [op(*_selected(given, in_dims, i)) for i in range(info.batch_size)]
-    if isinstance(samples[0], torch.Tensor):
+    if samples and isinstance(samples[0], torch.Tensor):
         return torch.stack(samples), 0
-    return _stacked(samples)
+    joined, dims = _stacked(samples)
+    # Backward passes return lists.
+    return (list(joined), list(dims)) if isinstance(samples[0], list) else (joined, dims)

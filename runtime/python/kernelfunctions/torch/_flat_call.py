@@ -6,8 +6,9 @@ from typing import Any
 import torch
 from torch._C import _FunctionBase
 
-from kernelfunctions._kf import flat_backward, with_gradients
+from kernelfunctions._kf import flat_backward
 from kernelfunctions.torch._autograd import WatchedCall
+from kernelfunctions.torch._gradients import flat_gradients
 from kernelfunctions.torch._plan import Plan
 
 _functorch_is_active = torch._C._are_functorch_transforms_active
@@ -53,20 +54,7 @@ class FlatCall(WatchedCall):
         made = flat_backward(plan.backward, flow, kept, needs, plan.gradients)
         if made is not None:
             return made
-        values = list(kept)
-        found: list[Any] = [None] * len(needs)
-        for i in plan.tensors:
-            value = values[i]
-            if not plan.has_gradients[i]:
-                if value.requires_grad:
-                    values[i] = value.detach()
-                continue
-            room = plan.gradient_like(i, value) if needs[i + 1] or plan.is_required[i] else None
-            if needs[i + 1]:
-                found[i + 1] = room
-            values[i] = with_gradients(value, None, room, plan.is_new[i])
-        plan.backward(*values, out=with_gradients(flow, flow))
-        return tuple(found)
+        return flat_gradients(plan, flow, kept, needs)
 
     setup_context = staticmethod(torch.autograd.Function.setup_context)
 

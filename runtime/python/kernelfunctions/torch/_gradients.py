@@ -142,6 +142,28 @@ class GradientPass:
         return self._shape
 
 
+def flat_gradients(plan: Plan, flow: Any, kept: Sequence[Any], needs: Sequence[bool]) -> tuple[Any, ...]:
+    """Returns the gradients of a quick plan's call, which takes what it is given as it is.
+
+    `flow`: laid out as the kernel wants it. `needs`, and what is returned: one for the plan first.
+    """
+    values = list(kept)
+    found: list[Any] = [None] * len(needs)
+    for i in plan.tensors:
+        value = values[i]
+        if not plan.has_gradients[i]:
+            if value.requires_grad:
+                values[i] = value.detach()
+            continue
+        room = plan.gradient_like(i, value) if needs[i + 1] or plan.is_required[i] else None
+        if needs[i + 1]:
+            found[i + 1] = room
+        values[i] = with_gradients(value, None, room, plan.is_new[i])
+    assert plan.backward is not None
+    plan.backward(*values, out=with_gradients(flow, flow))
+    return tuple(found)
+
+
 def _gathered(pushed: torch.Tensor, leaf: Leaf, value: torch.Tensor) -> torch.Tensor:
     """Sums gradients that were pushed, one for each call, to those of a tensor's elements."""
     rank = pushed.dim() - len(leaf.trailing)

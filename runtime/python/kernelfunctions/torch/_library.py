@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 import torch
-from torch._library.autograd import Info, make_autograd_impl
+from torch._C import _FunctionBase
+from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.library import Library
 
 from kernelfunctions import _kf
@@ -18,11 +19,13 @@ from kernelfunctions.torch._batching import batched_operator
 from kernelfunctions.torch._choice import MisfitError, TensorKind, slots_of
 from kernelfunctions.torch._description import Call, Description, Leaf
 from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._gradients import flat_gradients
 from kernelfunctions.torch._plan import Cell, Plan, extents_of
 from kernelfunctions.torch._shapes import call_shape, made_shape
 from kernelfunctions.torch._signature import Signature, identifier
 
 _lock = threading.Lock()
+_functorch_is_active = torch._C._are_functorch_transforms_active
 _is_deterministic = torch.are_deterministic_algorithms_enabled
 _libraries: dict[str, Library] = {}
 _defined: dict[str, Any] = {}
@@ -337,8 +340,9 @@ class CallOperator:
                 # What an operator returns may not share memory.
                 flow, values = self.plan.outputs[0].leaf.laid_out(given[0]), given[1:-1]
                 made = flat_backward(plan_backward, flow, values, (None, *needs), plan_gradients, True)
-                if made is not None:
-                    return [one for one in made if one is not None]
+                if made is None:
+                    made = flat_gradients(self.plan, flow, values, (False, *needs))
+                return [one for one in made if one is not None]
             return kernel(*given)
 
         def fake(*given: Any) -> list[torch.Tensor]:
@@ -350,12 +354,20 @@ class CallOperator:
         made = straight if self.kernel == self._forward_straight else kernel
         op = self._implement(base, self.overload, schema, made, fake, ())
         if not is_known:
-            followed = make_autograd_impl(op, Info(lambda _ctx, *_flows: refuse_second(self.plan), None))
+            followed = _followed_kernel(op, _keep_nothing, lambda _ctx, *_flows: refuse_second(self.plan))
             self._follow(name, made, followed)
+            self._batch(name, op)
         return op
 
     def _follow(self, name: str, kernel: Callable[..., Any], followed: Callable[..., Any]) -> None:
         _libraries[self.module].impl(name, _unfollowed(kernel, followed), "Autograd", with_keyset=True)
+
+    def _batch(self, name: str, op: Any) -> None:
+        torch.library.register_vmap(
+            f"{self.module}::{name}",
+            lambda info, in_dims, *given: batched_operator(op, info, in_dims, given),
+            lib=_libraries[self.module],
+        )
 
     def _parted(
         self, given: Sequence[Any], symbolic: bool
@@ -400,7 +412,7 @@ class CallOperator:
                 given[i] = tensor
             needs = [False] * len(plan.inputs)
             for i, one in enumerate(arguments):
-                needs[one.slot] = bool(ctx.needs_input_grad[i]) and plan.differentiable[one.slot]
+                needs[one.slot] = bool(ctx.needs_input_grad[1 + i]) and plan.differentiable[one.slot]
             found: list[Any] = [None] * len(given)
             if any(needs):
                 if self.signature.has_shape and len(given) == len(arguments):
@@ -411,15 +423,9 @@ class CallOperator:
                         found[i] = next(gradients)
             return tuple(found)
 
-        library = _libraries[self.module]
-        self._follow(
-            name.partition("::")[2], self.kernel, make_autograd_impl(self.functional, Info(backward, setup))
-        )
-        torch.library.register_vmap(
-            name,
-            lambda info, in_dims, *given: batched_operator(self.functional, info, in_dims, given),
-            lib=library,
-        )
+        name = name.partition("::")[2]
+        self._follow(name, self.kernel, _followed_kernel(self.functional, setup, backward))
+        self._batch(name, self.functional)
 
 
 def _takes_tensors(call: Call) -> bool:
@@ -454,16 +460,72 @@ def _unfollowed(kernel: Callable[..., Any], followed: Callable[..., Any]) -> Cal
     """
     after = torch._C._after_autograd_keyset
     is_grad_enabled = torch.is_grad_enabled
-    any_requires_grad = torch._C._any_requires_grad
+    forward_mode = torch.autograd.forward_ad
+    # Newer than PyTorch 2.6.
+    any_requires_grad = getattr(torch._C, "_any_requires_grad", _any_requires_grad)
 
     def chosen(keyset: Any, *given: Any) -> Any:
-        if (keyset & after).highestPriorityTypeId() in _BACKENDS and not (
-            is_grad_enabled() and any_requires_grad(*given)
+        if (
+            (keyset & after).highestPriorityTypeId() in _BACKENDS
+            and not (is_grad_enabled() and any_requires_grad(*given))
+            and forward_mode._current_level < 0
         ):
             return kernel(*given)
         return followed(keyset, *given)
 
     return chosen
+
+
+def _keep_nothing(_ctx: Any, _inputs: Sequence[Any], _output: Any) -> None:
+    pass
+
+
+def _followed_kernel(
+    op: Any, keep: Callable[[Any, Sequence[Any], Any], None], backward: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Returns autograd's kernel where it follows a call.
+
+    What torch.library.register_autograd() makes is refused by torch.func.grad(), for which it is of the wrong
+    form; but each level of it comes here, where nothing is left to be done but autograd's own work.
+    """
+    after = torch._C._after_autograd_keyset
+    name = str(op._schema.name).partition("::")[2]
+
+    class Followed(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, keyset: Any, *given: Any) -> Any:
+            with torch._C._AutoDispatchBelowAutograd():
+                output = op.redispatch(keyset & after, *given)
+            keep(ctx, given, output)
+            return output
+
+        @staticmethod
+        def backward(ctx: Any, *flows: Any) -> Any:
+            return None, *backward(ctx, *flows)
+
+        @staticmethod
+        def jvp(_ctx: Any, *_tangents: Any) -> Any:
+            raise RuntimeError(
+                f"{name}: an operator has no forward derivative: call the function as such, and not where "
+                "torch.compile() or torch.export() trace it"
+            )
+
+        setup_context = staticmethod(torch.autograd.Function.setup_context)
+
+    Followed.__name__ = Followed.__qualname__ = name
+    apply: Callable[..., Any] = _FunctionBase.__dict__["apply"].__get__(None, Followed)
+
+    def followed(keyset: Any, *given: Any) -> Any:
+        if not _functorch_is_active():
+            return apply(keyset, *given)
+        with enable_single_level_autograd_function():
+            return apply(keyset, *given)
+
+    return followed
+
+
+def _any_requires_grad(*given: Any) -> bool:
+    return any(isinstance(one, torch.Tensor) and one.requires_grad for one in given)
 
 
 def _bumping(op: Any, mutated: Sequence[int], names: Sequence[str] = ()) -> Callable[..., Any]:

@@ -30,8 +30,8 @@ class Operator:
         self.key = key_of_state(self.state)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if torch.compiler.is_compiling():
-            return traced_call(self.key, (*self.before, *args), kwargs)
+        if torch.compiler.is_dynamo_compiling():
+            return traced_call(self.key, (*self.before, *args), kwargs, True)
         if self.outputs is not None:
             return call_with(self.state, (*self.before, *args), kwargs)
         return self.function(*self.before, *args, **kwargs)

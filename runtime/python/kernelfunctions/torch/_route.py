@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kernelfunctions.torch._choice import Slot, Step, changed_numbers
+from kernelfunctions.torch._choice import Slot, Step, TensorKind, changed_numbers
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._library import CallOperator
@@ -28,8 +28,11 @@ def number_of_class(kind: Any) -> int:
 class Route:
     """A plan's twin for tracing: how arguments become an operator's, and its results a call's."""
 
-    def __init__(self, entry: CallOperator, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, entry: CallOperator, args: Sequence[Any], kwargs: dict[str, Any], autocast: bool
+    ) -> None:
         call = entry.call
+        self.refusal = ""  # see Refusal
         #: Operators by name: torch.compile finds them there.
         self.op = entry.path_of(entry.op)
         self.functional = entry.path_of(entry.functional)
@@ -54,7 +57,7 @@ class Route:
         )
         self.outs = tuple(_outs(entry, sources, kwargs, args))
         self.results = number_of_class(call.results) if len(call.returned) > 1 else -1
-        returned = []
+        returned: list[tuple[Any, ...]] = []
         for parameter in call.returned:
             source = sources[call.parameters.index(parameter)]
             if parameter.role == "inout" and not changed_numbers(call, parameter):
@@ -62,6 +65,17 @@ class Route:
             else:
                 returned.append(_result(call, parameter, parameter.role == "inout", source, ()))
         self.returned = tuple(returned)
+        #: Whether the operator takes what the call is given as it is, and returns what the call does.
+        self.is_plain = (
+            not (autocast or kwargs or self.is_mutating or self.has_shape or self.outs)
+            and len(args) == len(self.steps)
+            and all(
+                step[:2] == (i, ()) and step[2] in ("cast", "number") for i, step in enumerate(self.steps)
+            )
+            and all(isinstance(args[i], TensorKind) for i, _ in self.numbers)
+            and len(returned) == 1
+            and returned[0][0] == "made"
+        )
 
 
 def _sources(call: Call, count: int, kwargs: dict[str, Any]) -> list[Any]:

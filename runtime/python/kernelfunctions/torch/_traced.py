@@ -1,11 +1,13 @@
 """Calls that are traced: by torch.compile, torch.export, make_fx and fake tensors. They go to operators."""
 
 import dataclasses
+import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from kernelfunctions._torch_functions import function_of
 from kernelfunctions.torch._choice import Endings, MisfitError, TensorKind, ending_of
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._plan import choose
@@ -25,6 +27,16 @@ def key_of_state(state: "State") -> str:
         state.key = f"{state.description.module}.{state.description.name} {len(_states)}"
         _states[state.key] = state
     return state.key
+
+
+def _state(key: str) -> "State":
+    """Returns what is known of the function that a key names."""
+    known = _states.get(key)
+    if known is None:
+        from kernelfunctions.torch._watched import state_of  # noqa: PLC0415
+
+        known = _states[key] = state_of(function_of(key))
+    return known
 
 
 def _kind(value: Any, endings: Endings) -> Any:
@@ -80,38 +92,96 @@ def route_of(state: "State", kinds: Any, named: Any, autocast: bool) -> Route:
     name = state.description.name
     try:
         call, _ = choose(state.description, args, kwargs, autocast)
-        known = Route(state.operator_of(call), args, kwargs)
+        known = Route(state.operator_of(call), args, kwargs, autocast)
     except MisfitError as misfit:
         refuse(misfit.kind, name, misfit.argument, misfit.reason)
     state.routes[key] = known
     return known
 
 
-def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Route:
-    return route_of(_states[key], kinds, named, autocast)
+class Refusal:
+    """Why a call can't be traced, in a route's place."""
+
+    def __init__(self, reason: str) -> None:
+        self.refusal = reason
+
+
+def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Any:
+    state = _state(key)
+    if not _has_tensor((kinds, named)):
+        return Refusal(f"{state.description.name}: none of its arguments is a torch.Tensor")
+    if _is_forward_mode():
+        return Refusal(f"{state.description.name}: forward derivatives can't be traced")
+    try:
+        return route_of(state, kinds, named, autocast)
+    except (TypeError, ValueError, RuntimeError) as error:
+        return Refusal(str(error))
 
 
 # What torch.compiler.assume_constant_result() does, which imports all of Dynamo for it: over a second.
 setattr(_constant_route, "_dynamo_marked_constant", True)  # noqa: B010
 
 
+def _is_forward_mode() -> bool:
+    levels = torch._C._functorch.get_interpreter_stack() or ()
+    forward = torch._C._functorch.TransformType.Jvp
+    return torch.autograd.forward_ad._current_level >= 0 or any(one.key() == forward for one in levels)
+
+
+def _has_tensor(kinds: Any) -> bool:
+    if not isinstance(kinds, tuple):
+        return False
+    return kinds[:1] == ("tensor",) or any(_has_tensor(one) for one in kinds)
+
+
+def _constant_says_why() -> bool:
+    """Whether a graph's break can be told its reason, which came after PyTorch 2.6."""
+    return "msg" in inspect.signature(torch._dynamo.graph_break).parameters
+
+
+setattr(_constant_says_why, "_dynamo_marked_constant", True)  # noqa: B010
+
+
 def _constant_endings(key: str) -> Endings:
-    return _states[key].endings
+    return _state(key).endings
 
 
 setattr(_constant_endings, "_dynamo_marked_constant", True)  # noqa: B010
 
 
-# What follows is traced by torch.compile: loops over tuples, and little else.
+# What follows is traced by torch.compile: loops over tuples, and little else. Each function and constant that
+# it meets costs a guard in every call of what is compiled, so calls of plain tensors meet few.
 
 
-def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Makes a call through its operator."""
+def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any], is_dynamo: bool) -> Any:
+    """Makes a call through its operator. `is_dynamo`: whether torch.compile traces this code itself."""
     autocast = torch.is_autocast_enabled()
     endings = _constant_endings(key)
-    kinds = tuple([_kind(one, endings) for one in args])
-    named = tuple([(name, _kind(one, endings)) for name, one in kwargs.items()])
-    route = _constant_route(key, kinds, named, autocast)
+    kinds: list[Any] = []
+    for one in args:
+        if not endings and isinstance(one, torch.Tensor):
+            kinds.append(("tensor", one.dtype, one.ndim, None))
+        else:
+            kinds.append(_kind(one, endings))
+    named: tuple[Any, ...] = ()
+    if kwargs:
+        named = tuple([(name, _kind(one, endings)) for name, one in kwargs.items()])
+    if is_dynamo:
+        route = _constant_route(key, (*kinds,), named, autocast)
+        if route.refusal:
+            # The call itself is made then, where the graph may be broken, and raises its own error.
+            if _constant_says_why():
+                torch._dynamo.graph_break(msg=route.refusal)
+            torch._dynamo.graph_break()
+    else:
+        route = route_of(_state(key), (*kinds,), named, autocast)
+    if route.is_plain:
+        module, name, overload = route.op
+        return getattr(getattr(getattr(torch.ops, module), name), overload)(*args)
+    return _call_along(route, args, kwargs)
+
+
+def _call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     given = [_taken(step, args, kwargs) for step in route.steps]
     for i, dtype in route.numbers:
         if not isinstance(given[i], torch.Tensor):

@@ -251,7 +251,7 @@ _NUMBERS = (float, int, bool)
 
 def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _dispatch_modes() > 0 or _is_traced(state, args, kwargs):
-        return traced_call(key_of_state(state), args, kwargs)
+        return traced_call(key_of_state(state), args, kwargs, False)
     plan = plan_of(state, args, kwargs, _is_autocast(args))
     if (
         plan.is_quick
