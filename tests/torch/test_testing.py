@@ -1,6 +1,7 @@
 """kernelfunctions.torch.testing: that generated tests can fail, and what a user says of inputs."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from generated_tests import classes
+from generated_tests import classes, files
 from kernelfunctions.torch import testing
 from torch.autograd.gradcheck import GradcheckError
 
@@ -129,13 +130,13 @@ def test_functions_that_jump_everywhere_are_told() -> None:
 
 def test_pytest_runs_a_generated_file(build_dir: Path, torch_device: str, tmp_path: Path) -> None:
     """As a user does, with nothing of ours on the way."""
-    files = [
-        *build_dir.parent.glob("generated/kf_python_calls.generated"),
-        *build_dir.rglob("kf_python_calls.generated"),
-    ]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={files[0]}"]
-    command += ["--override-ini=addopts=", str(files[0] / "calls_torch_test.py"), "-k", "test_operator"]
-    environment = {**os.environ, "KF_TEST_TORCH_DEVICE": torch_device}
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # of ours and others' above, none counts
+    (generated,) = (path for path in files() if path.name == "calls_torch_test.py")
+    for name in ("calls.py", "calls.kfa", "calls_torch_test.py"):
+        shutil.copy(generated.with_name(name), tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["calls_torch_test.py", "-k", "test_operator"]
+    environment = {**os.environ, "PYTEST_ADDOPTS": "", "KF_TEST_TORCH_DEVICE": torch_device}
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "21 passed" in done.stdout, done.stdout
