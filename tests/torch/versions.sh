@@ -19,7 +19,8 @@ versions=("$@")
 needed=(filelock fsspec Jinja2 MarkupSafe mpmath networkx sympy==1.13.3 typing_extensions setuptools numpy==2.4.6
     pytest==9.2.0 iniconfig packaging pluggy Pygments)
 # Its wheel registers kernels with the first when it is imported, and takes addresses of the second's functions.
-real=(nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-cupti-cu12==12.4.127)
+real_12=(nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-cupti-cu12==12.4.127)
+real_13=(nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
 
 # stand_in FOLDER SITE: libraries with the functions that PyTorch's look for in those of CUDA that aren't there.
 stand_in() {
@@ -30,8 +31,8 @@ stand_in() {
         case $lib in
             libcudart.* | libcupti.* | libcuda.*) ;;
             libcu* | libnccl* | libnv*)
-                prefix=${lib#lib} prefix=${prefix%%.so*}
-                { echo "void abort(void);"; sed -n "s/^${prefix}.*/void &(void) { abort(); }/p" <<<"$names"; } \
+                prefix=${lib#lib} prefix=${prefix%%.so*} prefix=${prefix%_host}
+                { echo "void abort(void);"; sed -n "s/^${prefix}.*/void &(void) { abort(); }/Ip" <<<"$names"; } \
                     | gcc -w -shared -fPIC -Wl,-soname,"$lib" -x c - -o "$folder/$lib" ;;
         esac
     done
@@ -45,7 +46,12 @@ for version in "${versions[@]}"; do
         pip=("$folder/bin/pip" install -q --disable-pip-version-check --no-compile --no-deps)
         "${pip[@]}" "${needed[@]}"
         if ! "${pip[@]}" "torch==$version+cpu" 2>"$folder/pip.log"; then
-            "${pip[@]}" "torch==$version" "${real[@]}"
+            "${pip[@]}" "torch==$version"
+            if compgen -G "$folder/lib/python3.*/site-packages/torch-*.dist-info/METADATA" | xargs grep -q cu12; then
+                "${pip[@]}" "${real_12[@]}"
+            else
+                "${pip[@]}" "${real_13[@]}"
+            fi
             stand_in "$folder/stand_in" "$folder"/lib/python3.*/site-packages
         fi
         touch "$folder/made"
