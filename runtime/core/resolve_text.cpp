@@ -104,7 +104,7 @@ std::string conversion_hint(const Argument& argument, const ArgShape& given) {
     if (!passes_elements(argument) || given.shape.size() != dims || given.scalar == wanted) return {};
     if (given.is_torch) {
         return std::string("; expected scalar type ") + torch_name(wanted) + " but found " +
-               torch_name(given.scalar);
+               torch_name(given.scalar) + "; to(torch." + dtype_name(wanted) + ") converts it";
     }
     if (given.kind == ArgShape::Kind::array) return "; " + astype_text(wanted) + " converts it";
     if (given.kind != ArgShape::Kind::weak || given.scalar != ScalarType::boolean || dims != 0) return {};

@@ -58,6 +58,24 @@ def test_shapes(gradients: ModuleType, torch_device: str) -> None:
     assert torch.equal(y, torch.full_like(y, -7))
 
 
+def test_the_nearest_overload_is_named(gradients: ModuleType, generated: Loader, torch_device: str) -> None:
+    """Also where autograd looks on, and chooses among overloads itself."""
+    cure = "expected scalar type Float but found Double; to(torch.float32) converts it"
+    leaf = ones(torch_device).double().requires_grad_()
+    for x in (leaf, leaf.detach()):
+        with pytest.raises(TypeError) as caught:
+            gradients.polynomial(2, 8, -1, x)
+        assert cure in str(caught.value)
+        assert "\n  and 7 more" in str(caught.value)
+    x = ones(torch_device).requires_grad_()
+    for given, text in (((x,), "argument 'y': it is missing"), ((x, x, x), "expected at most 2 arguments")):
+        with pytest.raises(TypeError, match=f"^product: {text}"):
+            gradients.product(*given)
+    wide = torch.ones(5, 4, device=torch_device, requires_grad=True)
+    with pytest.raises(TypeError, match=r"argument 'ray.pos': expected \[3\] as its last extents"):
+        generated("structs").raytrace({"pos": wide, "dir": wide[:, :3]}, x)
+
+
 def test_mixed_devices(gradients: ModuleType, torch_device: str) -> None:
     if torch_device == "cpu":
         pytest.skip("needs a GPU")

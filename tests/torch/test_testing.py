@@ -130,7 +130,9 @@ def test_functions_that_jump_everywhere_are_told() -> None:
 
 def test_pytest_runs_a_generated_file(build_dir: Path, torch_device: str, tmp_path: Path) -> None:
     """As a user does, with nothing of ours on the way."""
-    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # of ours and others' above, none counts
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\n", encoding="utf-8"
+    )  # of ours and others' above, none counts
     (generated,) = (path for path in files() if path.name == "calls_torch_test.py")
     for name in ("calls.py", "calls.kfa", "calls_torch_test.py"):
         shutil.copy(generated.with_name(name), tmp_path)

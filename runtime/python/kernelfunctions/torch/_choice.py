@@ -288,9 +288,8 @@ def _cost_of_tensor(slot: Slot, leaf: Leaf, value: Any, casts: Callable[[torch.T
     cost = 0
     if not leaf.any_bytes and value.dtype != leaf.dtype:
         if not casts(value, leaf):
-            raise MisfitError(
-                slot.name, f"expected scalar type {_word(leaf.dtype)} but found {_word(value.dtype)}"
-            )
+            reason = f"expected scalar type {_word(leaf.dtype)} but found {_word(value.dtype)}"
+            raise MisfitError(slot.name, f"{reason}; to({leaf.dtype}) converts it")
         cost = _CAST
     if leaf.passing == "buffer":
         return cost

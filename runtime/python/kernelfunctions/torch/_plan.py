@@ -8,16 +8,12 @@ import torch
 
 from kernelfunctions import _kf
 from kernelfunctions.torch._choice import (
-    MisfitError,
     Slot,
     Step,
     TensorKind,
-    bind,
     changed_numbers,
-    cost_of,
     leaf_paths,
     slots_of,
-    values_of,
 )
 from kernelfunctions.torch._description import Call, Description, Leaf, Parameter
 from kernelfunctions.torch._shapes import call_shape
@@ -462,34 +458,3 @@ def number_of(name: str, slot: Slot, value: Any) -> Any:
             "would have to be read back: give a number, or a tensor where the call spec has one"
         )
     return value.tolist()
-
-
-def choose(
-    description: Description, args: Sequence[Any], kwargs: Mapping[str, Any], autocast: bool
-) -> tuple[Call, list[Any]]:
-    """Returns the overload that is meant, and what is given for its slots; raises MisfitError."""
-    best: tuple[int, Call, list[Any]] | None = None
-    refusals: list[MisfitError] = []
-
-    def casts(value: torch.Tensor, leaf: Leaf) -> bool:
-        return autocast and value.is_floating_point() and leaf.is_floating and leaf.passing == "tensor"
-
-    for call in description.calls:
-        try:
-            slots = slots_of(call)
-            values = values_of(call, slots, bind(call, args, kwargs))
-            cost = sum(cost_of(slot, value, casts) for slot, value in zip(slots, values, strict=True))
-        except MisfitError as misfit:
-            refusals.append(misfit)
-            continue
-        if best is None or cost < best[0]:
-            best = (cost, call, values)
-    if best is not None:
-        return best[1], best[2]
-    if len(refusals) == 1:
-        raise refusals[0]
-    texts = [
-        f"\n  {call.text}: " + (f"argument '{one.argument}': " if one.argument else "") + one.reason
-        for call, one in zip(description.calls, refusals, strict=True)
-    ]
-    raise MisfitError("", "no overload takes these arguments:" + "".join(texts))

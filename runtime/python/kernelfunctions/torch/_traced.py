@@ -10,7 +10,7 @@ import torch
 from kernelfunctions._torch_functions import function_of
 from kernelfunctions.torch._choice import Endings, MisfitError, TensorKind, ending_of
 from kernelfunctions.torch._errors import refuse
-from kernelfunctions.torch._plan import choose
+from kernelfunctions.torch._overloads import choose
 from kernelfunctions.torch._route import Route, Taking, classes
 from kernelfunctions.torch._signature import flat
 

@@ -22,7 +22,8 @@ from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._flat_call import flat_apply
 from kernelfunctions.torch._fused_call import fused_apply
 from kernelfunctions.torch._library import CallOperator
-from kernelfunctions.torch._plan import Plan, choose
+from kernelfunctions.torch._overloads import choose
+from kernelfunctions.torch._plan import Plan
 from kernelfunctions.torch._route import Route
 from kernelfunctions.torch._traced import key_of_state, traced_call
 
