@@ -142,6 +142,15 @@ def test_forward_derivatives_of_an_operator_are_refused(generated: Loader, torch
             operator(2.0, 8.0, -1.0, dual)
 
 
+def test_recorded_by_jit_trace(gradients: ModuleType, torch_device: str) -> None:
+    for function in (gradients.polynomial, gradients.polynomial.torch()):
+        for tracked in (False, True):
+            x = torch.rand(3, device=torch_device, requires_grad=tracked)
+            traced = torch.jit.trace(lambda x, f=function: f(2.0, 8.0, -1.0, x) + 1, x)
+            assert "gradients::polynomial" in str(traced.graph)
+            torch.testing.assert_close(traced(x * 2), function(2, 8, -1, x * 2) + 1)
+
+
 def test_called_by_name(gradients: ModuleType, torch_device: str) -> None:
     """What torch.compile traces is what Python finds under the name, too."""
     x = torch.rand(3, device=torch_device)

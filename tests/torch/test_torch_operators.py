@@ -374,6 +374,17 @@ def test_transforms_compose(generated: Loader, torch_device: str) -> None:
     torch.testing.assert_close(torch.func.jacfwd(lambda x: polynomial(2, 8, -1, x))(x[0]), jacobian)
 
 
+def test_batch_of_no_samples(gradients: ModuleType, torch_device: str) -> None:
+    x = torch.rand(0, 4, device=torch_device)
+
+    def loss(x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = gradients.polynomial(2, 8, -1, x).sum()
+        return result
+
+    assert torch.func.vmap(lambda x: gradients.polynomial(2, 8, -1, x))(x).shape == (0, 4)
+    assert torch.func.vmap(torch.func.grad(loss))(x).shape == (0, 4)
+
+
 def test_samples_of_a_batch_that_share_a_parameter(gradients: ModuleType, torch_device: str) -> None:
     a = torch.full((1,), 2.0, device=torch_device)
     x = torch.randn(3, 4, device=torch_device)

@@ -61,7 +61,12 @@ def _of_tensors(values: Sequence[Any], dims: Sequence[Any]) -> list[int | None]:
 
 
 def _first(value: Any, dim: int | None) -> Any:
-    return value if dim is None else value.select(dim, 0)
+    """Returns a sample, of which the shape counts: a batch may have none."""
+    if dim is None:
+        return value
+    if value.shape[dim] == 0:
+        return value.new_empty([extent for d, extent in enumerate(value.shape) if d != dim])
+    return value.select(dim, 0)
 
 
 def _selected(values: Sequence[Any], dims: Sequence[Any], sample: int) -> list[Any]:

@@ -506,8 +506,8 @@ def _followed_kernel(
         @staticmethod
         def jvp(_ctx: Any, *_tangents: Any) -> Any:
             raise RuntimeError(
-                f"{name}: an operator has no forward derivative: call the function as such, and not where "
-                "torch.compile() or torch.export() trace it"
+                f"{name}: an operator has no forward derivative; the function itself may have one, where "
+                "nothing traces the call, as torch.compile(), torch.export() and torch.func.linearize() do"
             )
 
         setup_context = staticmethod(torch.autograd.Function.setup_context)

@@ -1,5 +1,6 @@
 """What the extension module calls where something watches a call: autograd, torch.func, tracing."""
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -32,6 +33,7 @@ _Tensor = torch.Tensor
 _autocast_is_on = torch._C._is_any_autocast_enabled
 _functorch_is_active = torch._C._are_functorch_transforms_active
 _dispatch_modes = torch._C._len_torch_dispatch_stack
+_tracing_state = torch._C._get_tracing_state
 _forward_mode = torch.autograd.forward_ad
 
 
@@ -250,7 +252,30 @@ def _flat_key(args: tuple[Any, ...]) -> tuple[Any, ...]:
 _NUMBERS = (float, int, bool)
 
 
+def _call_in_jit(state: State, args: tuple[Any, ...], kwargs: dict[str, Any], tracing: Any) -> Any:
+    """Makes a call under torch.jit.trace(), which records operators."""
+    if not getattr(_jit, "is_recorded", False):
+        _jit.is_recorded = True
+        try:
+            return traced_call(key_of_state(state), args, kwargs, False)
+        finally:
+            _jit.is_recorded = False
+    # The operator's own kernel, of which nothing is recorded.
+    torch._C._set_tracing_state(None)
+    try:
+        return state.function(*args, **kwargs)
+    finally:
+        torch._C._set_tracing_state(tracing)
+
+
+#: Of each thread, whether torch.jit.trace() records an operator of ours.
+_jit = threading.local()
+
+
 def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tracing = _tracing_state()
+    if tracing is not None:
+        return _call_in_jit(state, args, kwargs, tracing)
     if _dispatch_modes() > 0 or _is_traced(state, args, kwargs):
         return traced_call(key_of_state(state), args, kwargs, False)
     plan = plan_of(state, args, kwargs, _is_autocast(args))
