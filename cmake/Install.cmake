@@ -26,7 +26,8 @@ if(TARGET kf_runtime_shared)
         LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
     install(EXPORT KernelFunctionsSharedRuntime NAMESPACE kf:: DESTINATION ${package_dir} COMPONENT development
         FILE KernelFunctionsSharedRuntimeTargets.cmake)
-    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kernelfunctions-runtime COMPONENT runtime)
+    install(FILES LICENSE runtime/third_party_licenses.txt
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kernelfunctions-runtime COMPONENT runtime)
 endif()
 if(TARGET kfgen)
     install(TARGETS kfgen kfgen-check EXPORT KernelFunctionsTool COMPONENT tool)
@@ -48,7 +49,7 @@ if(TARGET kfgen)
         " COMPONENT tool)
     install(FILES tool/spec/kernelfunctions.schema.json tool/diagnostic/diagnostic.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelfunctions
         COMPONENT tool)
-    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kfgen COMPONENT tool)
+    install(FILES LICENSE tool/python/third_party_licenses.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kfgen COMPONENT tool)
     if(NOT CMAKE_CROSSCOMPILING)
         kf_install_printed(${CMAKE_INSTALL_MANDIR}/man1/kfgen.1 --man)
         kf_install_printed(${CMAKE_INSTALL_DATADIR}/bash-completion/completions/kfgen completion bash)
@@ -79,7 +80,7 @@ install(FILES
     ${CMAKE_CURRENT_BINARY_DIR}/KernelFunctionsConfigVersion.cmake
     cmake/AddKernelFunctions.cmake
     DESTINATION ${package_dir} COMPONENT development)
-install(FILES LICENSE README.md DESTINATION ${doc_dir} COMPONENT development)
+install(FILES LICENSE README.md runtime/third_party_licenses.txt DESTINATION ${doc_dir} COMPONENT development)
 install(DIRECTORY docs DESTINATION ${doc_dir} COMPONENT development
     FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
     PATTERN decisions EXCLUDE PATTERN results EXCLUDE PATTERN site EXCLUDE)

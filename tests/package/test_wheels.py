@@ -156,9 +156,8 @@ def test_kernelfunctions_is_its_package_and_nothing_else(wheels: Path, source_di
         "kernelfunctions/_kf.pyi",
         "kernelfunctions/torch/__init__.pyi",
     } < package
-    about = dist_info(
-        "kernelfunctions", version(source_dir), "licenses/runtime/python/third_party_licenses.txt"
-    )
+    texts = [f"licenses/runtime/{folder}third_party_licenses.txt" for folder in ("", "python/")]
+    about = dist_info("kernelfunctions", version(source_dir), *texts)
     assert {name for name, _ in members(wheel(wheels, "kernelfunctions"))} == package | {extension} | about
 
 
@@ -172,6 +171,19 @@ def test_kfgen_has_slang_beside_it(wheels: Path, source_dir: Path) -> None:
     rest = names - package - about
     assert {name for name in rest if not re.fullmatch(slang, name)} == set()
     assert sum(name.startswith("kfgen/libslang-") for name in rest) == 3
+
+
+def test_licences_are_those_of_the_slang_inside(wheels: Path) -> None:
+    """Another release of Slang may have other libraries in it: look them up, and name the release."""
+    held = dict(members(wheel(wheels, "kfgen")))
+    (text,) = (data.decode() for name, data in held.items() if name.endswith("third_party_licenses.txt"))
+    (release,) = (
+        found[1] for name in held if (found := re.search(r"libslang-compiler\.so\.0\.([0-9.]+)$", name))
+    )
+    assert f"\nSlang {release} (" in text
+    assert f"the revisions that Slang {release} names" in text
+    for library in ("LZ4", "miniz", "unordered_dense", "cmark", "fast_float", "SPIRV-Tools", "glslang"):
+        assert f"\n{library} (" in text
 
 
 @pytest.mark.parametrize("name", LARGEST)
