@@ -129,7 +129,7 @@ function(add_kernel_functions target)
         endif()
     endif()
     if(arg_PYTHON)
-        list(APPEND command --python)
+        list(APPEND command --python-package ${arg_PYTHON})
         list(APPEND generated ${directory}/${name}.py ${directory}/${name}.pyi ${directory}/py.typed)
     endif()
     set(tests)
@@ -330,32 +330,11 @@ function(_kf_output_directory target stated result)
     set(${result} ${directory} PARENT_SCOPE)
 endfunction()
 
-# Refuses a package that Python can't import by its name: one with a keyword, or that a standard module hides.
+# Refuses a package whose name makes no folder. kfgen knows the words that Python keeps.
 function(_kf_check_package where package)
-    set(keywords False None True and as assert async await break class continue def del elif else except finally for
-        from global if import in is lambda nonlocal not or pass raise return try while with yield)
-    string(REPLACE "." ";" names "${package}.")
-    list(POP_BACK names)
-    foreach(name IN LISTS names)
-        if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR name IN_LIST keywords)
-            message(FATAL_ERROR "${where}: PYTHON ${package}: Python can't import '${name}': a package's name has letters, "
-                "digits and _, doesn't begin with a digit and is no keyword")
-        endif()
-    endforeach()
-    list(GET names 0 first)
-    set(standard abc argparse array ast asyncio base64 bisect builtins calendar cmath cmd code codecs collections colorsys
-        concurrent contextlib copy csv ctypes curses dataclasses datetime decimal difflib dis email enum errno filecmp
-        fractions functools gc glob gzip hashlib heapq html http importlib inspect io ipaddress itertools json keyword
-        linecache locale logging math mmap multiprocessing numbers operator os pathlib pickle pkgutil platform posix
-        pprint profile queue random re sched select shelve shutil signal site socket sqlite3 ssl stat statistics string
-        struct subprocess symtable sys sysconfig tempfile test textwrap threading time timeit token tokenize trace
-        traceback types typing unittest urllib uuid warnings wave weakref xml zipfile zlib)
-    if(first IN_LIST standard)
-        message(FATAL_ERROR "${where}: PYTHON ${package}: '${first}' is a module of Python's standard library, which the "
-            "package would hide, or be hidden by: give it another name")
-    endif()
-    if(first STREQUAL "kernelfunctions")
-        message(FATAL_ERROR "${where}: PYTHON ${package}: 'kernelfunctions' is the runtime's own package: give it another name")
+    if(NOT package MATCHES "^[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)*$")
+        message(FATAL_ERROR "${where}: PYTHON ${package}: Python can't import such a package: its name is words of letters, "
+            "digits and _, which don't begin with a digit, with dots between them")
     endif()
 endfunction()
 

@@ -30,7 +30,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--cxx-option", action="append", default=[])
     parser.add_argument("--embed", default="")
     parser.add_argument("--no-embed", action="store_true")
-    parser.add_argument("--python", action="store_true")
+    parser.add_argument("--python-package", dest="python", default="")
     parser.add_argument("--torch-tests", action="store_true")
     parser.add_argument("--no-progress", action="store_true")
     return parser.parse_args()

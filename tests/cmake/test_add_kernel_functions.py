@@ -120,6 +120,9 @@ def test_python_package(project: Project) -> None:
     assert project.runs() == 2
     project.build()
     assert project.runs() == 2
+    # kfgen refuses packages that can't be imported.
+    arguments = project.command_line()
+    assert arguments[arguments.index("--python-package") + 1] == "app.kernels"
 
 
 def test_tests_in_pytorch_lie_beside_the_module(ninja: Project) -> None:
@@ -256,18 +259,9 @@ def test_cross_compiling_names_the_target(ninja: Project) -> None:
             ["SPEC", "m.slang"],
             "SPEC takes a spec, NAME.kf.json, and m.slang is a Slang module; 'kfgen init m.slang' writes one",
         ),
-        (
-            ["PYTHON", "my.class"],
-            "PYTHON my.class: Python can't import 'class': a package's name has letters",
-        ),
-        (["PYTHON", "2d"], "PYTHON 2d: Python can't import '2d'"),
-        (["PYTHON", "my-kernels"], "PYTHON my-kernels: Python can't import 'my-kernels'"),
-        (["PYTHON", "my..kernels"], "PYTHON my..kernels: Python can't import ''"),
-        (
-            ["PYTHON", "random.kernels"],
-            "PYTHON random.kernels: 'random' is a module of Python's standard library, which the package",
-        ),
-        (["PYTHON", "kernelfunctions"], "'kernelfunctions' is the runtime's own package"),
+        (["PYTHON", "2d"], "PYTHON 2d: Python can't import such a package: its name is words of letters"),
+        (["PYTHON", "my-kernels"], "PYTHON my-kernels: Python can't import such a package"),
+        (["PYTHON", "my..kernels"], "PYTHON my..kernels: Python can't import such a package"),
     ],
 )
 def test_refuses(ninja: Project, extra: list[str], message: str) -> None:

@@ -18,6 +18,7 @@
 #include "core/join.h"
 #include "diagnostic/suggest.h"
 #include "spec/names.h"
+#include "spec/python_modules.h"
 
 namespace kf::gen {
 namespace {
@@ -76,6 +77,11 @@ void check_namespace(const std::string& name) {
     if (!good || join(parts, "::") != name) {
         throw CLI::ValidationError("--namespace", "'" + name + "' can't be a C++ namespace");
     }
+}
+
+void check_package(const std::string& name) {
+    if (const std::optional<std::string> error = package_name_error(name))
+        throw CLI::ValidationError("--python-package", "'" + name + "' can't be a package: " + *error);
 }
 
 /// Returns the user's own cache folder; empty where no home is known.
@@ -270,6 +276,8 @@ private:
     void add_common() {
         common(app_.add_flag("--python", options_.python), outputs, "",
                "also NAME.py, NAME.pyi and py.typed");
+        common(app_.add_option("--python-package", options_.python_package), outputs, "PACKAGE",
+               "those, as a module of this package (default: of none)");
         common(app_.add_flag("--torch-tests", options_.torch_tests), outputs, "",
                "those and NAME_torch_test.py, for pytest");
         auto* embed =
@@ -395,6 +403,10 @@ private:
     Options options() {
         Options result = std::move(options_);
         take_gradient_options(result.gradients);
+        if (!result.python_package.empty()) {
+            check_package(result.python_package);
+            result.python = true;
+        }
         result.python = result.python || result.torch_tests;  // the tests import NAME.py
         result.spec = spec_;
         result.artifact = artifact_;

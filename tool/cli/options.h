@@ -64,7 +64,8 @@ struct Options {
     CppSettings cpp;                                           ///< for the headers of "structs"
     Embedding embedding = Embedding::incbin;
     bool python = false;
-    bool torch_tests = false;  ///< with `python`
+    std::string python_package;  ///< of NAME.py, with `python`; empty: none
+    bool torch_tests = false;    ///< with `python`
     bool dry_run = false;
     bool werror = false;           ///< warnings end a run as errors do
     unsigned jobs = 0;             ///< 0: one per processor

@@ -12,6 +12,7 @@
 #include "slang/library.h"
 #include "spec/namespaces.h"
 #include "spec/parse.h"
+#include "spec/python_modules.h"
 #include "spec/supported.h"
 
 namespace kf::gen {
@@ -66,6 +67,10 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
     Diagnostics unsupported = check_supported(spec);
     const Diagnostics reserved = check_namespace(spec);
     unsupported.insert(unsupported.end(), reserved.begin(), reserved.end());
+    if (options.python && options.python_package.empty()) {
+        const Diagnostics hidden = check_module_name(spec);
+        unsupported.insert(unsupported.end(), hidden.begin(), hidden.end());
+    }
     if (!unsupported.empty()) return unsupported;
     return parsed;
 }

@@ -25,8 +25,9 @@ public:
         spec.version = integer(root, "version", 1);
         spec.name = text(root, "name");
         check_name(spec.name, *root.find("name"), "the name");
+        spec.name_location = root.find("name")->location;
         spec.namespace_name = text(root, "namespace", spec.name);
-        spec.namespace_location = root.find("name")->location;
+        spec.namespace_location = spec.name_location;
         if (const JsonNode* node = root.find("namespace")) {
             spec.namespace_location = node->location;
             for (const std::string& part : name_parts(node->text)) {

@@ -181,7 +181,8 @@ struct CppSettings {
 
 struct Spec {
     int version = 1;
-    std::string name;            ///< of all outputs, and of the C++ namespace and Python module
+    std::string name;  ///< of all outputs, and of the C++ namespace and Python module
+    Location name_location;
     std::string namespace_name;  ///< "a::b"; by default the name
     Location namespace_location;
     std::vector<PathSpec> modules;

@@ -143,6 +143,16 @@ TEST(CommandLine, TorchTestsBringThePythonModule) {
     EXPECT_FALSE(options({"generate", "m", "-o", "out", "--python"}).torch_tests);
 }
 
+TEST(CommandLine, APackageBringsThePythonModule) {
+    const Options result = options({"generate", "m", "-o", "out", "--python-package", "my.kernels"});
+    EXPECT_TRUE(result.python);
+    EXPECT_EQ(result.python_package, "my.kernels");
+    EXPECT_THAT(
+        parse({"generate", "m", "-o", "out", "--python-package", "my.class"}).text,
+        HasSubstr("--python-package: 'my.class' can't be a package: Python can't import 'class': a "
+                  "package's name has letters, digits and _, doesn't begin with a digit and is no keyword"));
+}
+
 TEST(CommandLine, TakesTheCacheFromTheEnvironment) {
     ::setenv("KFGEN_CACHE_DIR", "from/environment", 1);
     EXPECT_EQ(parse_command_line({"check", "m"}, FakeFileSystem(), "").options.cache, "from/environment");

@@ -20,22 +20,22 @@ using testing::HasSubstr;
 using testing::Not;
 
 const std::vector<std::string> command_names{"init", "generate", "check", "list", "inspect", "completion"};
-const std::vector<std::string> option_names{"--output",      "--force",
-                                            "--output-dir",  "--depfile",
-                                            "--stamp",       "--dry-run",
-                                            "--against",     "--gradients",
-                                            "--device",      "--seed",
-                                            "--range",       "--shape",
-                                            "--except",      "--format",
-                                            "--extract",     "--python",
-                                            "--torch-tests", "--no-embed",
-                                            "--define",      "--backend",
-                                            "--namespace",   "--include-directory",
-                                            "--cache-dir",   "--embed",
-                                            "--cxx-option",  "--compile-commands",
-                                            "--jobs",        "--verbose",
-                                            "--quiet",       "--werror",
-                                            "--error-format"};
+const std::vector<std::string> option_names{"--output",       "--force",
+                                            "--output-dir",   "--depfile",
+                                            "--stamp",        "--dry-run",
+                                            "--against",      "--gradients",
+                                            "--device",       "--seed",
+                                            "--range",        "--shape",
+                                            "--except",       "--format",
+                                            "--extract",      "--python",
+                                            "--torch-tests",  "--no-embed",
+                                            "--define",       "--backend",
+                                            "--namespace",    "--include-directory",
+                                            "--cache-dir",    "--embed",
+                                            "--cxx-option",   "--compile-commands",
+                                            "--jobs",         "--verbose",
+                                            "--quiet",        "--werror",
+                                            "--error-format", "--python-package"};
 
 std::string printed(const std::vector<std::string>& arguments) {
     const CommandLine line = parse_command_line(arguments, FakeFileSystem(), "1.2.3");
