@@ -1,4 +1,4 @@
-"""kfgen's commands one after the other, as somebody new would try them, and completion in bash."""
+"""kfgen's commands one after the other, as somebody new would try them."""
 
 import json
 import subprocess
@@ -39,29 +39,6 @@ def test_from_a_module_to_kernels_and_their_changes(build_dir: Path, tmp_path: P
     report = json.loads(changed.stdout)
     assert report["breaking"] == 1
     assert report["changes"][0]["text"] == "it is called 'mix' now"
-
-
-def test_bash_completes_commands_options_and_files(build_dir: Path, tmp_path: Path) -> None:
-    (tmp_path / "m.slang").touch()
-    (tmp_path / "m.kf.json").touch()
-    (tmp_path / "m.txt").touch()
-    lines = [
-        f"source <({build_dir}/tool/kfgen completion bash)",
-        'try() { COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _kfgen; echo "${COMPREPLY[*]}"; }',
-        "try kfgen ge",
-        "try kfgen -q generate --bac",
-        "try kfgen generate --backend ''",
-        "try kfgen generate ''",
-        "try kfgen init ''",
-        "try kfgen completion ''",
-        "try kfgen inspect --ja",
-    ]
-    done = subprocess.run(
-        ["bash", "-c", "\n".join(lines)], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stderr == ""
-    expected = ["generate", "--backend", "vulkan cuda", "m.kf.json", "m.slang", "bash zsh fish", ""]
-    assert done.stdout.splitlines() == expected
 
 
 def test_findings_are_what_their_schema_says(build_dir: Path, tmp_path: Path) -> None:

@@ -169,8 +169,9 @@ std::string zsh(const Pages& pages) {
             {"argument", page.words.empty() ? "file:_files -g \"" + join(file_patterns(page), " ") + "\""
                                             : "word:(" + join(page.words, " ") + ")"}});
     }
-    return rendered(render("completion.zsh.mustache", templates::completion_zsh_mustache,
-                           View::Object{{"commands", std::move(commands)}}));
+    return rendered(
+        render("completion.zsh.mustache", templates::completion_zsh_mustache,
+               View::Object{{"names", join(command_names(pages), "|")}, {"commands", std::move(commands)}}));
 }
 
 std::string fish_option(const OptionPage& option) {
