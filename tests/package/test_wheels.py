@@ -295,6 +295,61 @@ def test_nvrtc_is_found_where_pip_puts_it(tool: Environment, project: Path) -> N
     assert (project / "for_cuda" / "polynomial.kfa").is_file()
 
 
+#: A part of the loader that finds no libclang but that of an environment.
+NO_SYSTEM_LIBCLANG = """\
+#include <stdint.h>
+#include <string.h>
+unsigned la_version(unsigned version) { return version; }
+char* la_objsearch(const char* name, uintptr_t* cookie, unsigned flag) {
+    return strstr(name, "libclang") && !strstr(name, "/site-packages/") ? 0 : (char*)name;
+}
+"""
+RAY = """\
+#include <array>
+#include <cstdint>
+namespace app {
+struct Ray { std::uint32_t id; std::array<float, 3> origin; };
+}
+"""
+
+
+def test_libclang_is_found_where_pip_puts_it(tool: Environment, wheels: Path, tmp_path: Path) -> None:
+    """What `pip install kfgen[structs]` installs: its files are those of the tests' own environment."""
+    assert 'libclang>=14; extra == "structs"' in (
+        metadata(wheel(wheels, "kfgen")).get_all("Requires-Dist") or []
+    )
+    (tmp_path / "audit.c").write_text(NO_SYSTEM_LIBCLANG)
+    run("cc", "-shared", "-fPIC", "audit.c", "-o", "audit.so", cwd=tmp_path)
+    (tmp_path / "ray.h").write_text(RAY)
+    (tmp_path / "rays.slang").write_text(
+        "struct Ray { float3 origin; }; float3 start(Ray r) { return r.origin; }"
+    )
+    spec = {
+        "version": 1,
+        "name": "rays",
+        "modules": ["rays.slang"],
+        "structs": [{"slang": "Ray", "header": "ray.h", "type": "app::Ray"}],
+        "calls": [{"function": "start", "args": {"r": "tensor[1]"}}],
+    }
+    (tmp_path / "rays.kf.json").write_text(json.dumps(spec))
+    command: list[str | Path] = [
+        tool.folder / "bin" / "kfgen",
+        "generate",
+        "rays.kf.json",
+        "-o",
+        "made",
+        "--no-cache",
+    ]
+    environment = {**os.environ, "LD_AUDIT": str(tmp_path / "audit.so"), "KFGEN_LIBCLANG": ""}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "[libclang-missing]" in done.stderr
+    assert "`pip install kfgen[structs]`" in done.stderr
+    (tool.packages / "clang").symlink_to(Path(sysconfig.get_path("platlib")) / "clang")
+    run(*command, cwd=tmp_path, env=environment)
+    assert "offsetof(app::Ray, origin) == 4" in (tmp_path / "made" / "rays.h").read_text()
+
+
 def test_the_program_for_build_systems(tool: Environment) -> None:
     program = run(tool.python, "-c", "import kfgen; print(kfgen.executable())").strip()
     assert run(program, "--version").startswith("kfgen ")

@@ -98,8 +98,8 @@ Outcome<std::shared_ptr<const LibClang>> load_libclang(const fs::path& site_pack
         "libclang-missing",
         {},
         "\"structs\" need libclang (libclang.so of LLVM 14 or newer), which was not found",
-        {"install libclang-dev, or `pip install libclang` beside the slangpy wheel, or set KFGEN_LIBCLANG "
-         "to the library's path"}};
+        {"install libclang-dev, or, where pip installed kfgen, `pip install kfgen[structs]`, or set "
+         "KFGEN_LIBCLANG to the library's path"}};
 }
 
 }  // namespace kf::gen

@@ -137,8 +137,8 @@ TEST(Reader, SaysWhatToInstall) {
     EXPECT_EQ(
         format_text(reader.errors().front()),
         "kfgen: error: \"structs\" need libclang (libclang.so of LLVM 14 or newer), which was not found "
-        "[libclang-missing]\n    note: install libclang-dev, or `pip install libclang` beside the slangpy "
-        "wheel, or set KFGEN_LIBCLANG to the library's path");
+        "[libclang-missing]\n    note: install libclang-dev, or, where pip installed kfgen, "
+        "`pip install kfgen[structs]`, or set KFGEN_LIBCLANG to the library's path");
 }
 
 TEST(Reader, ListsTheUsersFiles) {
