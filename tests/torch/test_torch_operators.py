@@ -385,6 +385,26 @@ def test_batch_of_no_samples(gradients: ModuleType, torch_device: str) -> None:
     assert torch.func.vmap(torch.func.grad(loss))(x).shape == (0, 4)
 
 
+def test_batches_of_gradients(generated: Loader, gradients: ModuleType, torch_device: str) -> None:
+    """What torch.autograd has beside torch.func.vmap."""
+    a = torch.tensor([2.0], device=torch_device, requires_grad=True)
+    x = torch.rand(4, device=torch_device, requires_grad=True)
+    y = gradients.polynomial(a, 8, -1, x)
+    flows = torch.eye(4, device=torch_device)
+    for_a, for_x = torch.autograd.grad(y, (a, x), flows, is_grads_batched=True)
+    torch.testing.assert_close(for_a, (x * x)[:, None])
+    torch.testing.assert_close(for_x, torch.diag(4 * x + 8))
+    pos, t = torch.rand(2, 3, device=torch_device), torch.rand(2, device=torch_device)
+    ray = {"pos": pos, "dir": torch.rand(2, 3, device=torch_device)}
+    found, right = (
+        torch.autograd.functional.jacobian(
+            lambda pos: generated("structs").raytrace({**ray, "pos": pos}, t), pos, vectorize=vectorize
+        )
+        for vectorize in (True, False)
+    )
+    torch.testing.assert_close(found, right)
+
+
 def test_samples_of_a_batch_that_share_a_parameter(gradients: ModuleType, torch_device: str) -> None:
     a = torch.full((1,), 2.0, device=torch_device)
     x = torch.randn(3, 4, device=torch_device)

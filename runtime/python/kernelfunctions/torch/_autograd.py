@@ -6,7 +6,13 @@ from typing import Any, NoReturn
 import torch
 from torch._C import _FunctionBase
 
-from kernelfunctions.torch._batching import batched_call, batched_gradients, batched_tangents
+from kernelfunctions.torch._batching import (
+    batched_call,
+    batched_gradients,
+    batched_tangents,
+    gradients_of_batch,
+    is_batch_of_flows,
+)
 from kernelfunctions.torch._deterministic import backward_of
 from kernelfunctions.torch._gradients import GradientPass
 from kernelfunctions.torch._plan import Cell, Plan
@@ -143,7 +149,13 @@ class WatchedCall(torch.autograd.Function):
             marker = None if _functorch_is_active() else torch.zeros((), requires_grad=True)
             found = iter(Gradients.apply(plan, more, wanted, len(flows), marker, *flows, *values))
             return (*nothing, *(next(found) if needed else None for needed in wanted))
-        return (*nothing, *backward_of(plan, GradientPass(plan, values, flows, wanted, more).run))
+
+        def compute(flows: Sequence[Any]) -> Sequence[Any]:
+            return backward_of(plan, GradientPass(plan, values, flows, wanted, more).run)
+
+        if any(flow is not None and is_batch_of_flows(flow) for flow in flows):
+            return nothing + gradients_of_batch(plan.name, flows, compute)
+        return (*nothing, *compute(flows))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:

@@ -167,3 +167,31 @@ def batched_operator(op: Callable[..., Any], info: Any, in_dims: Any, given: Any
     joined, dims = _stacked(samples)
     # Backward passes return lists.
     return (list(joined), list(dims)) if isinstance(samples[0], list) else (joined, dims)
+
+
+#: Whether a gradient is a batch of torch.autograd.grad(is_grads_batched=True), which isn't torch.func's.
+is_batch_of_flows = torch._C._functorch.is_legacy_batchedtensor
+
+
+def gradients_of_batch(
+    name: str, flows: Sequence[Any], compute: Callable[[list[Any]], Sequence[Any]]
+) -> tuple[Any, ...]:
+    """Computes gradients for each sample of what flows in, by `compute`, and returns them as a batch."""
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    if level != 1:
+        raise RuntimeError(
+            f"{name}: batches of batches of gradients aren't taken: torch.func.vmap() has them"
+        )
+    parts = [torch._remove_batch_dim(one, level, 0, 0) if _is_batch(one) else None for one in flows]
+    count = next(len(one) for one in parts if one is not None)
+    samples = [
+        compute([flow if part is None else part[i] for flow, part in zip(flows, parts, strict=True)])
+        for i in range(count)
+    ]
+    joined, _ = _stacked(samples)
+    return tuple(None if one is None else torch._add_batch_dim(one, 0, level) for one in joined)
+
+
+def _is_batch(flow: Any) -> bool:
+    return flow is not None and is_batch_of_flows(flow)

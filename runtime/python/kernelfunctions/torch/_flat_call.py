@@ -8,6 +8,7 @@ from torch._C import _FunctionBase
 
 from kernelfunctions._kf import flat_backward
 from kernelfunctions.torch._autograd import WatchedCall
+from kernelfunctions.torch._batching import gradients_of_batch, is_batch_of_flows
 from kernelfunctions.torch._gradients import flat_gradients
 from kernelfunctions.torch._plan import Plan
 
@@ -54,6 +55,10 @@ class FlatCall(WatchedCall):
         made = flat_backward(plan.backward, flow, kept, needs, plan.gradients)
         if made is not None:
             return made
+        if is_batch_of_flows(flow):
+            return gradients_of_batch(
+                plan.name, [flow], lambda flows: flat_gradients(plan, flows[0], kept, needs)
+            )
         return flat_gradients(plan, flow, kept, needs)
 
     setup_context = staticmethod(torch.autograd.Function.setup_context)
