@@ -5,6 +5,8 @@
 # there, or carry the checkout and .gpu/bundle.tar.xz to the GPU machine: run.sh unpacks it.
 #
 # KFGEN: the kfgen to use; else it is built in build/gpu. KF_GPU_ARCH: the GPU's architecture (default sm_90).
+# KF_GPU_GENERATE: "there" carries kfgen instead of what it makes, for a GPU machine with NVRTC and more processors: run.sh
+# then generates first. KF_GPU_PRODUCTS: as for list_specs.sh, here and in run.sh.
 # KF_GPU_CARRY: more files to put into .gpu/carry/ (a Vulkan loader as .deb, Pillow as a wheel, SlangPy as a tar). Where the machine
 # has no loader, NVIDIA's driver needs libegl1, libglvnd0, libgl1 and libglx0 beside libvulkan1.
 set -euo pipefail
@@ -22,15 +24,18 @@ if [ -z "$kfgen" ]; then
     kfgen=build/gpu/tool/kfgen
 fi
 
-# The full products, where there are any; KF_GPU_PRODUCTS=pairs leaves them out here and in run.sh, which takes half the time.
-specs=()
-for spec in tests/python/specs/*.kf.json tests/runtime/*/*.kf.json tests/tool/check/specs/*.kf.json \
-    tests/gpu/specs/*.kf.json tests/bench/*.kf.json samples/*/*.kf.json; do
-    full=$(dirname "$spec")/full/$(basename "$spec")
-    [ ! -e "$full" ] || [ "${KF_GPU_PRODUCTS:-full}" != full ] || spec=$full
-    specs+=("$spec")
-done
+mapfile -t specs < <(bash tests/gpu/list_specs.sh)
 mkdir -p "$folder"
+rm -rf "$folder/kfgen"
+if [ "${KF_GPU_GENERATE:-here}" = there ]; then
+    # kfgen goes along, with Slang's libraries. C++ structs need libclang, too: their kernels are made here.
+    mkdir "$folder/kfgen"
+    slang=$(dirname "$(ldd "$kfgen" | awk '/libslang-compiler/ { print $3 }')")
+    cp -L "$kfgen" "$folder/kfgen/kfgen"
+    cp -L "$slang"/libslang-*.so* "$folder/kfgen/"
+    kfgen=$folder/kfgen/kfgen
+    mapfile -t specs < <(grep -l '"structs"' "${specs[@]}")
+fi
 "$python" tests/gpu/generate.py "$kfgen" "$architecture" "$folder/generated" "${specs[@]}"
 
 # Headers and tools that images of GPU machines lack, as Debian lays them out; and GoogleTest's source.
@@ -54,6 +59,6 @@ excluded=()
 for spec in tests/python/specs/*.kf.json tests/gpu/specs/*.kf.json; do
     grep -q "kf_python_$(basename "$spec" .kf.json)\b" tests/runtime/*/CMakeLists.txt || excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/$(basename "$spec" .kf.json).cpp")
 done
-tar -C "$folder" "${excluded[@]}" --exclude '.*-state' --exclude generated/.cache -c generated sysroot carry \
+tar -C "$folder" "${excluded[@]}" --exclude '.*-state' --exclude generated/.cache -c generated sysroot carry $([ ! -d "$folder/kfgen" ] || echo kfgen) \
     | xz -T0 -3 >"$folder/bundle.tar.xz"
 ls -lh "$folder/bundle.tar.xz"

@@ -4,7 +4,8 @@
 # Prints what passed, failed and was skipped, by name. Needs what tests/gpu/prepare.sh made, a C++ compiler, CMake,
 # Ninja, and a Python with NumPy, Pillow, pybind11 and pytest; nvcc and compute-sanitizer are used where they are.
 #
-# usage: tests/gpu/run.sh [build|tests|torch|torch2|sanitizers|bench]...     (all of them without arguments)
+# usage: tests/gpu/run.sh [generate|build|tests|torch|torch2|sanitizers|bench]...     (all of them without arguments)
+# generate makes the kernels where prepare.sh left that to this machine.
 # torch runs PyTorch's tests on the first GPU; torch2 what takes two GPUs or more.
 # PYTHON: the interpreter (python3). KF_GPU_FOLDER: what prepare.sh made (.gpu). KF_GPU_RESULTS: where logs
 # and results go (build/gpu-results). KF_GPU_LIMIT: seconds after which a step is given up (300). KF_GPU_PRODUCTS: as for
@@ -16,7 +17,7 @@ results=${KF_GPU_RESULTS:-build/gpu-results}
 build=${KF_GPU_BUILD:-build/gpu-run}
 python=${PYTHON:-python3}
 stages=("$@")
-[ $# -gt 0 ] || stages=(build tests torch torch2 sanitizers bench)
+[ $# -gt 0 ] || stages=(generate build tests torch torch2 sanitizers bench)
 mkdir -p "$results"
 results=$(realpath "$results")
 export KF_GPU_FOLDER=$folder
@@ -83,6 +84,15 @@ for spec in tests/python/specs/*.kf.json tests/gpu/specs/*.kf.json; do
 done
 export KF_BUILD_DIR=$PWD/$build KF_TEST_MODULES=$folder/python
 export PYTHONPATH=$PWD/$build/python${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
+
+# --- Generating -----------------------------------------------------------------------------------
+
+# Each spec by a process of its own.
+generate() {
+    export LD_LIBRARY_PATH=$folder/kfgen:/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    bash tests/gpu/list_specs.sh | xargs -P $((($(nproc) + 1) / 2)) -I {} "$python" tests/gpu/generate.py "$folder/kfgen/kfgen" \
+        "${KF_GPU_ARCH:-sm_90}" "$folder/generated" {}
+}
 
 # --- Building -------------------------------------------------------------------------------------
 
@@ -280,6 +290,7 @@ run_bench() {
 
 for stage in "${stages[@]}"; do
     case $stage in
+        generate) [ ! -d "$folder/kfgen" ] || step generate generate || break ;;
         build)
             step googletest build_googletest && step configure configure && step compile compile || break ;;
         tests) run_tests ;;
