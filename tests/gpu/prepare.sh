@@ -32,7 +32,7 @@ if [ "${KF_GPU_GENERATE:-here}" = there ]; then
     mkdir "$folder/kfgen"
     slang=$(dirname "$(ldd "$kfgen" | awk '/libslang-compiler/ { print $3 }')")
     cp -L "$kfgen" "$folder/kfgen/kfgen"
-    cp -L "$slang"/libslang-*.so* "$folder/kfgen/"
+    cp -rL "$slang"/libslang-*.so* "$slang"/slang-standard-module-* "$folder/kfgen/"
     kfgen=$folder/kfgen/kfgen
     mapfile -t specs < <(grep -l '"structs"' "${specs[@]}")
 fi
