@@ -271,6 +271,9 @@ View::List CppStructs::hosts_view() const {
         std::vector<std::string> terms{"sizeof(" + host.type + ") == " + std::to_string(host.size),
                                        "alignof(" + host.type + ") == " + std::to_string(host.alignment),
                                        "std::is_trivially_copyable_v<" + host.type + ">"};
+        if (!host.is_copied_by_bytes)
+            terms.back() = "std::is_copy_constructible_v<" + host.type +
+                           "> && std::is_trivially_destructible_v<" + host.type + ">";
         std::string name = host.type;
         std::ranges::replace_if(
             name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');

@@ -34,13 +34,21 @@ struct CppType {
     std::vector<CppType> element;                                    ///< of arrays: exactly one
     std::vector<CppField> fields;  ///< of records: those of base classes first
     bool is_union = false;
-    bool is_named = true;            ///< false: an unnamed struct
-    bool is_polymorphic = false;     ///< it has virtual functions or bases
-    bool has_unseen_base = false;    ///< it comes from a template, whose base class depends on its arguments
-    bool is_by_columns = false;      ///< it declares a `col_type`: a matrix whose elements are its columns
-    bool is_copied_by_bytes = true;  ///< trivially copyable
-    bool is_made_by_default = true;  ///< it has a default constructor
-    Location location = {};          ///< of its declaration
+    bool is_named = true;          ///< false: an unnamed struct
+    bool is_polymorphic = false;   ///< it has virtual functions or bases
+    bool has_unseen_base = false;  ///< a base class that depends on a template's arguments wasn't found
+    bool has_own_copy = false;     ///< it, or what it inherits, says itself how it is copied
+    /// A matrix whose elements are its columns: it declares a `col_type`, or states so with its shape.
+    bool is_by_columns = false;
+    /// A matrix that states its shape, by RowsAtCompileTime, ColsAtCompileTime and IsRowMajor; 0: others.
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    Location location = {};  ///< of its declaration
+    // What follows is known of the types that were requested alone:
+    bool is_copied_by_bytes = true;     ///< trivially copyable
+    bool is_made_by_default = true;     ///< it has a default constructor
+    bool is_copyable = true;            ///< it has a copy constructor
+    bool is_destroyed_by_bytes = true;  ///< its destructor does nothing
 };
 
 struct CppField {

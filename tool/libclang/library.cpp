@@ -60,7 +60,15 @@ bool find_all(void* library, LibClang& f) {
            find_function(library, "clang_Cursor_isAnonymousRecordDecl", f.is_anonymous_record) &&
            find_function(library, "clang_getCXXAccessSpecifier", f.access) &&
            find_function(library, "clang_isVirtualBase", f.is_virtual_base) &&
-           find_function(library, "clang_getSpecializedCursorTemplate", f.template_of);
+           find_function(library, "clang_getSpecializedCursorTemplate", f.template_of) &&
+           find_function(library, "clang_getCursorSemanticParent", f.parent) &&
+           find_function(library, "clang_Cursor_isInlineNamespace", f.is_inline_namespace) &&
+           find_function(library, "clang_getCursorDisplayName", f.display_name) &&
+           find_function(library, "clang_getCursorPrettyPrinted", f.pretty_text) &&
+           find_function(library, "clang_CXXMethod_isVirtual", f.is_virtual) &&
+           find_function(library, "clang_CXXMethod_isDefaulted", f.is_defaulted) &&
+           find_function(library, "clang_CXXConstructor_isCopyConstructor", f.is_copy_constructor) &&
+           find_function(library, "clang_CXXConstructor_isMoveConstructor", f.is_move_constructor);
 }
 
 /// Returns where libclang may be, the newest first: in LLVM's own folders, by the names that distributions

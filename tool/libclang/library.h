@@ -56,6 +56,14 @@ struct LibClang {
     decltype(&clang_getCXXAccessSpecifier) access = nullptr;
     decltype(&clang_isVirtualBase) is_virtual_base = nullptr;
     decltype(&clang_getSpecializedCursorTemplate) template_of = nullptr;
+    decltype(&clang_getCursorSemanticParent) parent = nullptr;
+    decltype(&clang_Cursor_isInlineNamespace) is_inline_namespace = nullptr;
+    decltype(&clang_getCursorDisplayName) display_name = nullptr;
+    decltype(&clang_getCursorPrettyPrinted) pretty_text = nullptr;
+    decltype(&clang_CXXMethod_isVirtual) is_virtual = nullptr;
+    decltype(&clang_CXXMethod_isDefaulted) is_defaulted = nullptr;
+    decltype(&clang_CXXConstructor_isCopyConstructor) is_copy_constructor = nullptr;
+    decltype(&clang_CXXConstructor_isMoveConstructor) is_move_constructor = nullptr;
 
     std::filesystem::path file;  ///< that it was loaded from; empty where the system doesn't say
 };

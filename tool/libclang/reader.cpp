@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "libclang/library.h"
+#include "libclang/source.h"
 
 namespace kf::gen {
 
@@ -22,40 +24,8 @@ namespace {
 constexpr const char* source_name = "/kfgen/structs.cpp";
 constexpr std::size_t most_errors = 20;
 constexpr int max_nesting = 16;
+constexpr int most_rounds = 16;  ///< of questions about base classes of base classes
 constexpr std::int64_t bits = 8;
-
-/// What the source asks of each type, in order.
-enum Fact : std::uint8_t { fact_copied_by_bytes, fact_polymorphic, fact_made_by_default, fact_count };
-
-/// Includes the headers, each on a line of its own, and names each type on another one.
-struct Source {
-    std::string text;
-    std::map<unsigned, Location> lines;  ///< what in the spec they are of
-};
-
-Source source_of(const std::vector<CppRequest>& requests) {
-    Source source;
-    unsigned line = 0;
-    const auto add = [&](const std::string& text, const Location& location) {
-        source.text += text + "\n";
-        source.lines[++line] = location;
-    };
-    std::set<std::string> included;
-    for (const CppRequest& request : requests) {
-        if (included.insert(request.header).second)
-            add("#include \"" + request.header + "\"", request.header_location);
-    }
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-        const std::string number = std::to_string(i);
-        const std::string name = "kf_type_" + number;
-        add("using " + name + " = " + requests[i].type + "; enum kf_facts_" + number + " { kf_copied_" +
-                number + " = __is_trivially_copyable(" + name + "), kf_virtual_" + number +
-                " = __is_polymorphic(" + name + "), kf_made_" + number + " = __is_constructible(" + name +
-                "), kf_size_" + number + " = sizeof(" + name + ") != 0 };",
-            requests[i].type_location);
-    }
-    return source;
-}
 
 std::optional<ScalarType> integer_of(bool is_signed, std::int64_t size) {
     switch (size) {
@@ -126,7 +96,7 @@ class Unit {
 public:
     Unit(const LibClang& clang, const Source& source, const std::vector<std::string>& options)
         : clang_(clang), index_(clang.create_index(0, 0)) {
-        std::vector<const char*> arguments{"-x", "c++", "-std=c++20", "-w"};
+        std::vector<const char*> arguments{"-x", "c++", "-std=c++20", "-w", "-ferror-limit=0"};
         for (const std::string& option : options) arguments.push_back(option.c_str());
         const std::optional<std::string> own = gcc_headers();
         if (own) arguments.push_back(own->c_str());
@@ -152,10 +122,36 @@ private:
     CXErrorCode error_ = CXError_Failure;
 };
 
+/// What a unit says of one base class.
+struct BaseAnswer {
+    CXType type;
+    bool is_empty = false;
+    std::int64_t offset = 0;
+};
+
+struct Answer {
+    std::vector<BaseAnswer> bases;
+    std::array<std::int64_t, shape_count> shape{};
+};
+
+/// The types that were requested, and what must be asked before they are whole.
+struct Findings {
+    std::vector<CppType> types;
+    std::vector<BaseQuestion> questions;
+};
+
 class Walk {
 public:
-    Walk(const LibClang& clang, const Unit& unit, const Source& source)
-        : clang_(clang), unit_(unit), source_(source) {}
+    /// `questions`: those that the source asks.
+    Walk(const LibClang& clang, const Unit& unit, const Source& source,
+         const std::vector<BaseQuestion>& questions)
+        : clang_(clang), unit_(unit), source_(source) {
+        for (const BaseQuestion& question : questions) {
+            asked_.emplace(question.type, asked_.size());
+            answers_.emplace_back();
+            answers_.back().bases.resize(question.bases.size(), BaseAnswer{CXType{}, false, -1});
+        }
+    }
 
     [[nodiscard]] Diagnostics errors() const {
         Diagnostics errors;
@@ -168,18 +164,19 @@ public:
         return errors;
     }
 
-    [[nodiscard]] std::vector<CppType> types(std::size_t count) const {
-        std::vector<CppType> types(count);
+    Findings run(std::size_t count) {
+        read_answers();
+        found_.types.resize(count);
         const auto visit = [&](CXCursor cursor) {
             const std::string name = text(clang_.cursor_spelling(cursor));
-            if (const auto type = number_behind(name, "kf_type_"); type && *type < count)
-                types[*type] = describe(clang_.underlying_type(cursor), 0);
-            if (const auto facts = number_behind(name, "kf_facts_"); facts && *facts < count)
-                add_facts(cursor, types[*facts]);
+            if (const auto type = number_behind(name, SourceName::type); type && *type < count)
+                found_.types[*type] = describe(clang_.underlying_type(cursor), 0);
+            if (const auto facts = number_behind(name, SourceName::facts); facts && *facts < count)
+                add_facts(cursor, found_.types[*facts]);
             return CXChildVisit_Continue;
         };
         visit_children(clang_.unit_cursor(unit_.get()), visit);
-        return types;
+        return std::move(found_);
     }
 
     [[nodiscard]] std::vector<std::filesystem::path> files() const {
@@ -219,7 +216,7 @@ private:
     }
 
     /// The number that follows `start` in one of the source's names; nothing in a header's own name.
-    static std::optional<std::size_t> number_behind(const std::string& name, std::string_view start) {
+    static std::optional<std::size_t> number_behind(std::string_view name, std::string_view start) {
         if (!name.starts_with(start)) return {};
         std::size_t number = 0;
         const char* const last = name.data() + name.size();
@@ -227,14 +224,34 @@ private:
         return failure == std::errc() && end == last ? std::optional(number) : std::nullopt;
     }
 
-    /// A place in the source is one in the spec.
-    [[nodiscard]] Location place_of(CXSourceLocation location) const {
-        CXFile file = nullptr;
+    /// The two numbers that follow it, "2_0".
+    static std::optional<std::pair<std::size_t, std::size_t>> numbers_behind(std::string_view name,
+                                                                             std::string_view start) {
+        const std::size_t between = name.rfind('_');
+        if (between == std::string_view::npos || between < start.size()) return {};
+        const auto first = number_behind(name.substr(0, between), start);
+        const auto second = number_behind(name.substr(between), "_");
+        return first && second ? std::optional(std::pair(*first, *second)) : std::nullopt;
+    }
+
+    struct Position {
+        std::string file;
         unsigned line = 0;
         unsigned column = 0;
-        clang_.file_location(location, &file, &line, &column, nullptr);
-        if (file == nullptr) return {};
-        const std::string name = text(clang_.file_name(file));
+    };
+
+    [[nodiscard]] Position position_of(CXSourceLocation location) const {
+        Position position;
+        CXFile file = nullptr;
+        clang_.file_location(location, &file, &position.line, &position.column, nullptr);
+        if (file != nullptr) position.file = text(clang_.file_name(file));
+        return position;
+    }
+
+    /// A place in the source is one in the spec.
+    [[nodiscard]] Location place_of(CXSourceLocation location) const {
+        const auto [name, line, column] = position_of(location);
+        if (name.empty()) return {};
         if (name != source_name) return {name, line, column};
         const auto known = source_.lines.find(line);
         return known == source_.lines.end() ? Location() : known->second;
@@ -266,21 +283,80 @@ private:
         return error;
     }
 
-    void add_facts(CXCursor facts, CppType& type) const {
-        std::array<bool, fact_count> all{};
+    /// The values of an enum's first members.
+    template <std::size_t count>
+    [[nodiscard]] std::array<std::int64_t, count> values_of(CXCursor declaration) const {
+        std::array<std::int64_t, count> values{};
         std::size_t next = 0;
         const auto visit = [&](CXCursor constant) {
-            if (clang_.cursor_kind(constant) == CXCursor_EnumConstantDecl && next < all.size())
-                all.at(next++) = clang_.constant_value(constant) != 0;
+            if (clang_.cursor_kind(constant) == CXCursor_EnumConstantDecl && next < values.size())
+                values.at(next++) = clang_.constant_value(constant);
             return CXChildVisit_Continue;
         };
-        visit_children(facts, visit);
-        type.is_copied_by_bytes = all[fact_copied_by_bytes];
-        type.is_polymorphic = type.is_polymorphic || all[fact_polymorphic];
-        type.is_made_by_default = all[fact_made_by_default];
+        visit_children(declaration, visit);
+        return values;
     }
 
-    [[nodiscard]] CppType describe(CXType written, int depth) const {
+    void add_facts(CXCursor declaration, CppType& type) const {
+        const std::array<std::int64_t, fact_count> facts = values_of<fact_count>(declaration);
+        type.is_copied_by_bytes = facts[fact_copied_by_bytes] != 0;
+        type.is_polymorphic = type.is_polymorphic || facts[fact_polymorphic] != 0;
+        type.is_made_by_default = facts[fact_made_by_default] != 0;
+        type.is_copyable = facts[fact_copyable] != 0;
+        type.is_destroyed_by_bytes = facts[fact_destroyed_by_bytes] != 0;
+    }
+
+    /// Reads what the unit says to the source's questions. One with an error has no answer.
+    void read_answers() {
+        if (answers_.empty()) return;
+        const auto visit = [&](CXCursor cursor) {
+            const std::string name = text(clang_.cursor_spelling(cursor));
+            if (const auto base = numbers_behind(name, SourceName::base); base && is_asked(*base))
+                answers_[base->first].bases[base->second].type = clang_.underlying_type(cursor);
+            if (const auto base = numbers_behind(name, SourceName::place); base && is_asked(*base)) {
+                const auto place = values_of<place_count>(cursor);
+                BaseAnswer& answer = answers_[base->first].bases[base->second];
+                answer.is_empty = place[place_is_empty] != 0;
+                answer.offset = place[place_offset];
+            }
+            if (const auto number = number_behind(name, SourceName::shape);
+                number && *number < answers_.size())
+                answers_[*number].shape = values_of<shape_count>(cursor);
+            return CXChildVisit_Continue;
+        };
+        visit_children(clang_.unit_cursor(unit_.get()), visit);
+        const unsigned count = clang_.diagnostic_count(unit_.get());
+        for (unsigned i = 0; i < count; ++i) {
+            CXDiagnostic found = clang_.diagnostic(unit_.get(), i);
+            if (clang_.severity(found) >= CXDiagnostic_Error) withdraw_answers(found);
+            clang_.dispose_diagnostic(found);
+        }
+    }
+
+    /// Withdraws the answer to what an error is of, or all where it isn't known.
+    void withdraw_answers(CXDiagnostic error) {
+        std::optional<std::size_t> question = question_at(clang_.diagnostic_location(error));
+        CXDiagnosticSet children = clang_.diagnostic_children(error);
+        const unsigned count = clang_.count_in_set(children);
+        for (unsigned i = 0; i < count && !question; ++i)
+            question = question_at(clang_.diagnostic_location(clang_.diagnostic_in_set(children, i)));
+        for (std::size_t i = 0; i < answers_.size(); ++i) {
+            if (!question || *question == i) answers_[i] = {};
+        }
+    }
+
+    [[nodiscard]] std::optional<std::size_t> question_at(CXSourceLocation location) const {
+        const auto [name, line, column] = position_of(location);
+        const auto found = source_.questions.find(line);
+        return name != source_name || found == source_.questions.end() ? std::nullopt
+                                                                       : std::optional(found->second);
+    }
+
+    [[nodiscard]] bool is_asked(const std::pair<std::size_t, std::size_t>& base) const {
+        return base.first < answers_.size() && base.second < answers_[base.first].bases.size();
+    }
+
+    [[nodiscard]] CppType describe(CXType written, int depth) {
         const CXType type = clang_.canonical_type(written);
         CppType made;
         made.name = name_of(type);
@@ -332,7 +408,7 @@ private:
         visit_children(declaration, visit);
     }
 
-    void describe_record(CXType type, CppType& made, int depth) const {
+    void describe_record(CXType type, CppType& made, int depth) {
         const CXCursor declaration = clang_.type_declaration(type);
         made.kind = CppKind::record;
         made.location = place_of(clang_.cursor_location(declaration));
@@ -343,44 +419,136 @@ private:
         visit_fields(type, visit);
     }
 
-    /// Adds what the declaration says beside its own fields: the fields of base classes, and col_type.
-    void add_declared(CXCursor declaration, CppType& made, int depth) const {
+    /// Adds what the declaration says beside its own fields: the fields of base classes, and what members
+    /// other than fields tell.
+    void add_declared(CXCursor declaration, CppType& made, int depth) {
         // libclang shows nothing in what a template was made into by itself, but what the template says.
         const CXCursor from = clang_.template_of(declaration);
         const bool is_template = clang_.cursor_kind(from) != CXCursor_InvalidFile;
-        std::int64_t end = 0;
+        std::vector<CXCursor> bases;
         const auto visit = [&](CXCursor cursor) {
-            const CXCursorKind kind = clang_.cursor_kind(cursor);
-            const bool names_type = kind == CXCursor_TypedefDecl || kind == CXCursor_TypeAliasDecl;
-            if (names_type && text(clang_.cursor_spelling(cursor)) == "col_type") made.is_by_columns = true;
-            if (kind != CXCursor_CXXBaseSpecifier) return CXChildVisit_Continue;
-            made.is_polymorphic = made.is_polymorphic || clang_.is_virtual_base(cursor) != 0;
-            const CXType type = clang_.cursor_type(cursor);
-            if (clang_.size_of(type) < 0) {
-                made.has_unseen_base = true;
-                return CXChildVisit_Continue;
-            }
-            add_base(describe(type, depth + 1), clang_.access(cursor) == CX_CXXPublic, end, made);
+            if (clang_.cursor_kind(cursor) == CXCursor_CXXBaseSpecifier)
+                bases.push_back(cursor);
+            else
+                add_member(cursor, made);
             return CXChildVisit_Continue;
         };
         visit_children(is_template ? from : declaration, visit);
+        const auto is_dependent = [&](CXCursor base) { return clang_.size_of(clang_.cursor_type(base)) < 0; };
+        if (bases.size() > 1 || std::ranges::any_of(bases, is_dependent))
+            add_asked_bases(from, bases, made, depth);
+        else if (!bases.empty())
+            add_base(describe(clang_.cursor_type(bases[0]), depth + 1), bases[0], 0, made);
     }
 
-    /// Bases lie in order from the start; generated headers assert what follows from that.
-    static void add_base(CppType base, bool is_public, std::int64_t& end, CppType& made) {
-        made.is_polymorphic = made.is_polymorphic || base.is_polymorphic;
+    void add_member(CXCursor cursor, CppType& made) const {
+        switch (clang_.cursor_kind(cursor)) {
+            case CXCursor_TypedefDecl:
+            case CXCursor_TypeAliasDecl:
+                if (text(clang_.cursor_spelling(cursor)) == "col_type") made.is_by_columns = true;
+                break;
+            case CXCursor_Constructor:
+                if ((clang_.is_copy_constructor(cursor) != 0 || clang_.is_move_constructor(cursor) != 0) &&
+                    clang_.is_defaulted(cursor) == 0)
+                    made.has_own_copy = true;
+                break;
+            case CXCursor_Destructor:
+            case CXCursor_CXXMethod:
+                if (clang_.is_virtual(cursor) != 0) made.is_polymorphic = true;
+                if (text(clang_.cursor_spelling(cursor)) == "operator=" && clang_.is_defaulted(cursor) == 0)
+                    made.has_own_copy = true;
+                break;
+            default: break;
+        }
+    }
+
+    /// Adds base classes that only an answer of the unit's tells. Where there is none yet, it asks.
+    void add_asked_bases(CXCursor from, const std::vector<CXCursor>& bases, CppType& made, int depth) {
+        const auto asked = asked_.find(made.name);
+        if (asked == asked_.end()) ask(from, bases, made);
+        if (asked == asked_.end() || answers_[asked->second].bases.size() != bases.size()) {
+            made.has_unseen_base = true;
+            return;
+        }
+        const Answer answer = answers_[asked->second];
+        for (std::size_t i = 0; i < bases.size(); ++i) {
+            if (!answer.bases[i].is_empty)
+                add_base(describe(answer.bases[i].type, depth + 1), bases[i], answer.bases[i].offset, made);
+        }
+        if (answer.shape[shape_rows] <= 0 || answer.shape[shape_columns] <= 0) return;
+        made.rows = answer.shape[shape_rows];
+        made.columns = answer.shape[shape_columns];
+        made.is_by_columns = answer.shape[shape_by_columns] != 0;
+    }
+
+    /// Asks for the base classes of a type, if C++ can name it and them.
+    void ask(CXCursor from, const std::vector<CXCursor>& bases, const CppType& type) {
+        if (!type.is_named || type.name.find("(unnamed") != std::string::npos ||
+            type.name.find("(anonymous") != std::string::npos)
+            return;
+        BaseQuestion question{type.name, {}};
+        for (const CXCursor& base : bases)
+            question.bases.push_back(text(clang_.type_spelling(clang_.cursor_type(base))));
+        const bool is_template = clang_.cursor_kind(from) == CXCursor_ClassTemplate ||
+                                 clang_.cursor_kind(from) == CXCursor_ClassTemplatePartialSpecialization;
+        if (is_template && !add_template(from, question)) return;
+        if (!is_template) {
+            for (std::size_t i = 0; i < bases.size(); ++i)
+                question.bases[i] = name_of(clang_.canonical_type(clang_.cursor_type(bases[i])));
+        }
+        const auto is_same = [&](const BaseQuestion& other) { return other.type == type.name; };
+        if (std::ranges::none_of(found_.questions, is_same)) found_.questions.push_back(std::move(question));
+    }
+
+    /// Says where the template is, and what it takes. False: in a class, where C++ can't ask about it.
+    bool add_template(CXCursor from, BaseQuestion& question) const {
+        for (CXCursor around = clang_.parent(from); clang_.cursor_kind(around) != CXCursor_TranslationUnit;
+             around = clang_.parent(around)) {
+            if (clang_.cursor_kind(around) == CXCursor_LinkageSpec) continue;
+            if (clang_.cursor_kind(around) != CXCursor_Namespace) return false;
+            question.scope.insert(question.scope.begin(),
+                                  (clang_.is_inline_namespace(around) != 0 ? "inline " : "") +
+                                      text(clang_.cursor_spelling(around)));
+        }
+        std::string names;
+        const auto visit = [&](CXCursor cursor) {
+            const CXCursorKind kind = clang_.cursor_kind(cursor);
+            if (kind != CXCursor_TemplateTypeParameter && kind != CXCursor_NonTypeTemplateParameter &&
+                kind != CXCursor_TemplateTemplateParameter)
+                return CXChildVisit_Continue;
+            std::string parameter = text(clang_.pretty_text(cursor, nullptr));
+            parameter = parameter.substr(0, parameter.find(" = "));
+            std::string name = text(clang_.cursor_spelling(cursor));
+            if (name.empty()) {
+                name = "kf_unnamed_" + std::to_string(question.parameters.size());
+                parameter += " " + name;
+            }
+            const bool is_pack = parameter.find("...") != std::string::npos;
+            names += (names.empty() ? "" : ", ") + name + (is_pack ? "..." : "");
+            question.parameters.push_back(std::move(parameter));
+            return CXChildVisit_Continue;
+        };
+        visit_children(from, visit);
+        question.pattern = clang_.cursor_kind(from) == CXCursor_ClassTemplate
+                               ? text(clang_.cursor_spelling(from)) + "<" + names + ">"
+                               : text(clang_.display_name(from));
+        return true;
+    }
+
+    void add_base(CppType base, CXCursor specifier, std::int64_t start, CppType& made) const {
+        const bool is_public = clang_.access(specifier) == CX_CXXPublic;
+        made.is_polymorphic =
+            made.is_polymorphic || base.is_polymorphic || clang_.is_virtual_base(specifier) != 0;
         made.has_unseen_base = made.has_unseen_base || base.has_unseen_base;
-        if (base.fields.empty()) return;
-        const std::int64_t start = (end + base.alignment - 1) / base.alignment * base.alignment;
+        made.has_own_copy = made.has_own_copy || base.has_own_copy;
         for (CppField& field : base.fields) {
             field.offset += start;
             field.is_public = field.is_public && is_public;
             made.fields.push_back(std::move(field));
         }
-        end = start + base.size;
     }
 
-    [[nodiscard]] CppField field_of(CXCursor cursor, int depth) const {
+    [[nodiscard]] CppField field_of(CXCursor cursor, int depth) {
         CppField field;
         const CXType type = clang_.cursor_type(cursor);
         field.type = describe(type, depth + 1);
@@ -398,6 +566,9 @@ private:
     const LibClang& clang_;
     const Unit& unit_;
     const Source& source_;
+    std::map<std::string, std::size_t> asked_;  ///< by the types' names
+    std::vector<Answer> answers_;               ///< without bases: there is none
+    Findings found_;
 };
 
 class Reader final : public CppReader {
@@ -406,21 +577,30 @@ public:
 
     [[nodiscard]] Outcome<CppReading> read(const std::vector<CppRequest>& requests,
                                            const std::vector<std::string>& options) const override {
-        const Source source = source_of(requests);
-        const Unit unit(*clang_, source, options);
-        if (!unit.is_parsed()) {
-            return Diagnostic{
-                Severity::error,
-                "cpp-header",
-                requests.front().header_location,
-                "libclang (" + clang_->file.string() + ") can't parse the headers of \"structs\"",
-                {"check the options: --cxx-option, \"compile_commands\""}};
+        std::vector<BaseQuestion> questions;
+        for (int round = 0;; ++round) {
+            const Source source = source_of(requests, questions);
+            const Unit unit(*clang_, source, options);
+            if (!unit.is_parsed()) {
+                return Diagnostic{
+                    Severity::error,
+                    "cpp-header",
+                    requests.front().header_location,
+                    "libclang (" + clang_->file.string() + ") can't parse the headers of \"structs\"",
+                    {"check the options: --cxx-option, \"compile_commands\""}};
+            }
+            Walk walk(*clang_, unit, source, questions);
+            // Errors of later rounds are those of questions, which then have no answer.
+            if (Diagnostics errors = walk.errors(); round == 0 && !errors.empty()) return errors;
+            Findings found = walk.run(requests.size());
+            if (!found.questions.empty() && round < most_rounds) {
+                std::ranges::move(found.questions, std::back_inserter(questions));
+                continue;
+            }
+            CppReading reading{std::move(found.types), walk.files()};
+            if (!clang_->file.empty()) reading.files.push_back(clang_->file);
+            return reading;
         }
-        const Walk walk(*clang_, unit, source);
-        if (Diagnostics errors = walk.errors(); !errors.empty()) return errors;
-        CppReading reading{walk.types(requests.size()), walk.files()};
-        if (!clang_->file.empty()) reading.files.push_back(clang_->file);
-        return reading;
     }
 
 private:

@@ -2,7 +2,11 @@
 #include "plan/host_structs.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "diagnostic/suggest.h"
@@ -20,6 +24,10 @@ struct Grid {
     std::vector<std::int64_t> extents;
     std::vector<std::int64_t> strides;  ///< bytes
     std::int64_t offset = 0;            ///< bytes
+    /// Whose matrix says itself in which order its numbers are; and that they are by columns, though they
+    /// aren't put in the order of rows yet.
+    bool has_order = false;
+    bool is_by_columns = false;
 
     [[nodiscard]] bool is_like(const Grid& other) const {
         return scalar == other.scalar && extents == other.extents && strides == other.strides;
@@ -27,6 +35,42 @@ struct Grid {
 };
 
 std::optional<Grid> grid_of(const CppType& type);
+
+/// Puts columns in the order of rows.
+void transpose(Grid& grid) {
+    const std::size_t last = grid.extents.size() - 1;
+    std::swap(grid.extents[last - 1], grid.extents[last]);
+    std::swap(grid.strides[last - 1], grid.strides[last]);
+}
+
+/// Gives the grid these extents, where it has them, or has what the last of them hold in one dimension:
+/// float m[12] does for a float3x4, row by row.
+bool unfold(Grid& grid, const std::vector<std::int64_t>& extents) {
+    if (grid.extents == extents) return true;
+    if (grid.extents.empty() || grid.extents.size() > extents.size()) return false;
+    const std::size_t same = grid.extents.size() - 1;
+    const std::vector<std::int64_t> rest(extents.begin() + static_cast<std::ptrdiff_t>(same), extents.end());
+    if (!std::equal(grid.extents.begin(), grid.extents.end() - 1, extents.begin()) ||
+        grid.extents.back() != scalar_count(rest))
+        return false;
+    std::int64_t step = grid.strides.back();
+    grid.extents = extents;
+    grid.strides.resize(extents.size());
+    for (std::size_t i = extents.size(); i-- > same;) {
+        grid.strides[i] = step;
+        step *= extents[i];
+    }
+    return true;
+}
+
+/// Gives the grid the extents of rows of a matrix, or an array of matrices, where it has its columns.
+bool unfold_columns(Grid& grid, std::vector<std::int64_t> extents) {
+    if (extents.size() < 2) return false;
+    std::swap(extents[extents.size() - 2], extents[extents.size() - 1]);
+    if (!unfold(grid, extents)) return false;
+    transpose(grid);
+    return true;
+}
 
 /// Fields that are alike, at one distance: x, y and z, or rows.
 std::optional<Grid> grid_of_fields(const std::vector<Grid>& fields) {
@@ -43,6 +87,7 @@ std::optional<Grid> grid_of_fields(const std::vector<Grid>& fields) {
 }
 
 std::optional<Grid> grid_of_record(const CppType& type) {
+    if (type.has_unseen_base || type.is_polymorphic) return {};
     std::vector<Grid> fields;
     for (const CppField& field : type.fields) {
         std::optional<Grid> grid = field.is_bit_field ? std::nullopt : grid_of(field.type);
@@ -54,10 +99,21 @@ std::optional<Grid> grid_of_record(const CppType& type) {
         fields.push_back(std::move(*grid));
     }
     std::optional<Grid> grid = grid_of_fields(fields);
-    if (grid && type.is_by_columns && grid->extents.size() == 2) {
-        std::swap(grid->extents[0], grid->extents[1]);
-        std::swap(grid->strides[0], grid->strides[1]);
+    if (!grid) return {};
+    if (type.rows > 0) {
+        if (type.rows == 1 || type.columns == 1) return grid;  // a vector
+        grid->has_order = true;
+        const bool fits = type.is_by_columns ? unfold_columns(*grid, {type.rows, type.columns})
+                                             : unfold(*grid, {type.rows, type.columns});
+        return fits ? grid : std::nullopt;
     }
+    if (!type.is_by_columns) return grid;
+    // Without the shape only columns apart tell how many there are.
+    grid->has_order = true;
+    if (grid->extents.size() == 2)
+        transpose(*grid);
+    else
+        grid->is_by_columns = true;
     return grid;
 }
 
@@ -71,6 +127,79 @@ std::optional<Grid> grid_of(const CppType& type) {
     grid->extents.insert(grid->extents.begin(), type.extent);
     grid->strides.insert(grid->strides.begin(), type.element.front().size);
     return grid;
+}
+
+/// The letter that names a component, "x" of m_x, X and x_; 0 for other names.
+char letter_of(std::string_view name) {
+    if (name.starts_with("m_")) name.remove_prefix(2);
+    while (name.starts_with('_')) name.remove_prefix(1);
+    while (name.ends_with('_')) name.remove_suffix(1);
+    return name.size() == 1 ? static_cast<char>(std::tolower(static_cast<unsigned char>(name[0]))) : '\0';
+}
+
+/// "xyz", where a record's fields are called so. Of a union the first one names the number.
+std::string letters_of(const CppType& record) {
+    std::string letters;
+    for (const CppField& field : record.fields) {
+        if (field.name.empty()) {
+            const std::string inner = letters_of(field.type);
+            if (inner.empty()) return {};
+            letters += inner;
+        } else {
+            const char letter = letter_of(field.name);
+            if (letter == '\0') return {};
+            letters += letter;
+        }
+        if (record.is_union) break;
+    }
+    return letters;
+}
+
+/// What contradicts the order of a vector's components in a type of numbers: "'app::Quat', whose numbers are
+/// w, x, y, z". Empty: nothing does.
+std::string disorder_of(const CppType& type) {
+    if (type.kind == CppKind::array) return disorder_of(type.element.front());
+    if (type.kind != CppKind::record) return {};
+    const std::string letters = letters_of(type);
+    for (const std::string_view order : {"xyzw", "rgba", "stpq"}) {
+        if (letters.find_first_not_of(order) != std::string::npos) continue;
+        const auto before = [&](char a, char b) { return order.find(a) < order.find(b); };
+        if (std::ranges::is_sorted(letters, before)) continue;
+        std::string list;
+        for (const char letter : letters) list += (list.empty() ? "" : ", ") + std::string(1, letter);
+        return "'" + type.name + "', whose numbers are " + list;
+    }
+    for (const CppField& field : type.fields) {
+        if (std::string found = disorder_of(field.type); !found.empty()) return found;
+    }
+    return {};
+}
+
+/// Whether the type holds nothing but numbers, which no copy can miss.
+bool is_of_numbers(const CppType& type) {
+    if (type.kind == CppKind::array) return is_of_numbers(type.element.front());
+    if (type.kind != CppKind::record) return type.kind == CppKind::scalar;
+    return !type.has_unseen_base && !type.is_polymorphic &&
+           std::ranges::all_of(type.fields, [](const CppField& field) { return is_of_numbers(field.type); });
+}
+
+/// Whether something in the type says itself how it is copied. `by_more`: something that has more than
+/// numbers.
+bool has_own_copy(const CppType& type, bool by_more) {
+    if (type.kind == CppKind::array) return has_own_copy(type.element.front(), by_more);
+    if (type.kind != CppKind::record) return false;
+    if (type.has_own_copy) return !by_more || !is_of_numbers(type);
+    if (by_more && (type.has_unseen_base || type.is_polymorphic)) return true;
+    return std::ranges::any_of(type.fields,
+                               [&](const CppField& field) { return has_own_copy(field.type, by_more); });
+}
+
+/// Whether copying an object's bytes is as good as copying it. Vectors that write their copy constructors
+/// out, as Eigen's do, are no less vectors for that.
+bool can_be_copied_by_bytes(const CppType& type) {
+    if (type.is_copied_by_bytes) return true;
+    return type.is_copyable && type.is_destroyed_by_bytes && has_own_copy(type, false) &&
+           !has_own_copy(type, true);
 }
 
 /// Halves are 16 bits to C++, which has no such type before C++23.
@@ -108,7 +237,9 @@ public:
         if (!errors_.empty()) return std::move(errors_);
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             if (!can_be_passed(entries_[i], types_[i])) continue;
-            match(slang[i], types_[i], entries_[i], entries_[i].fields);
+            // What a type holds is trivially copyable if it is.
+            is_copied_by_bytes_ = types_[i].is_copied_by_bytes;
+            match(slang[i], types_[i], entries_[i], true);
         }
         if (!errors_.empty()) return std::move(errors_);
         return std::move(hosts_);
@@ -143,7 +274,7 @@ private:
         } else if (type.is_polymorphic) {
             reason = "has virtual functions or base classes, whose tables GPUs can't use";
             cure = "give the data a struct of its own";
-        } else if (!type.is_copied_by_bytes) {
+        } else if (!can_be_copied_by_bytes(type)) {
             reason =
                 "can't be copied byte by byte: it has a copy constructor, a destructor, or a member with one";
             cure = "give the data a struct of its own, without them";
@@ -159,15 +290,19 @@ private:
         return false;
     }
 
+    static auto is_called(const std::string& name) {
+        return [&name](const auto& one) { return one.name == name; };
+    }
+
     static std::string own_name(const std::string& name) {
         const std::size_t end = std::min(name.find('<'), name.size());
         const std::size_t colon = name.substr(0, end).rfind(':');
         return name.substr(colon == std::string::npos ? 0 : colon + 1, end - (colon + 1));
     }
 
-    /// Whether both fit. What doesn't is one error, with all of it.
-    bool match(const Type& slang, const CppType& record, const StructSpec& entry,
-               const std::vector<NamedText>& renamed) {
+    /// Whether both fit. What doesn't is one error, with all of it. `is_entrys`: the entry names these
+    /// structs, and not one that holds them.
+    bool match(const Type& slang, const CppType& record, const StructSpec& entry, bool is_entrys) {
         if (const auto known = hosts_.find(slang.name); known != hosts_.end()) {
             if (known->second->type == record.name) return true;
             fail(entry.type_location,
@@ -177,22 +312,26 @@ private:
             return false;
         }
         HostStruct host{record.name, entry.header, record.size, record.alignment, {}, false};
+        host.is_copied_by_bytes = is_copied_by_bytes_ || !has_own_copy(record, false);
+        const std::vector<NamedText> renamed = is_entrys ? entry.fields : std::vector<NamedText>();
+        const std::vector<NamedText> by_columns = is_entrys ? entry.columns : std::vector<NamedText>();
         std::vector<HostMember> members = members_of(record);
         std::vector<int> pairs;
         std::vector<std::string> problems;
-        for (const NamedText& one : renamed) {
-            const bool is_field =
-                std::ranges::any_of(slang.fields, [&](const Field& field) { return field.name == one.name; });
-            if (!is_field) problems.push_back(in_quotes(slang.name) + " has no field " + in_quotes(one.name));
+        for (const std::vector<NamedText>& named : {renamed, by_columns}) {
+            for (const NamedText& one : named) {
+                if (std::ranges::none_of(slang.fields, is_called(one.name)))
+                    problems.push_back(in_quotes(slang.name) + " has no field " + in_quotes(one.name));
+            }
         }
         for (const Field& field : slang.fields) {
-            const auto other =
-                std::ranges::find_if(renamed, [&](const NamedText& one) { return one.name == field.name; });
+            const auto other = std::ranges::find_if(renamed, is_called(field.name));
+            const bool columns = std::ranges::any_of(by_columns, is_called(field.name));
             const std::string name = other == renamed.end() ? field.name : other->text;
             const std::optional<std::size_t> found = find_member(name, members);
             pairs.push_back(found ? static_cast<int>(*found) : -1);
             HostStruct::Place place;
-            const std::string problem = found ? match_field(field, members[*found], entry, place)
+            const std::string problem = found ? match_field(field, members[*found], entry, columns, place)
                                               : missing(field, name, record, members);
             if (!problem.empty()) problems.push_back(problem);
             host.fields.push_back(std::move(place));
@@ -265,9 +404,6 @@ private:
 
     /// "camera.origin" becomes a member of its own.
     static std::optional<std::size_t> find_member(const std::string& path, std::vector<HostMember>& members) {
-        const auto is_called = [](const std::string& name) {
-            return [&name](const HostMember& member) { return member.name == name; };
-        };
         const auto found = std::ranges::find_if(members, is_called(path));
         if (found != members.end()) return static_cast<std::size_t>(found - members.begin());
         const std::size_t dot = path.find('.');
@@ -296,7 +432,7 @@ private:
 
     /// Returns what is wrong, or nothing.
     std::string match_field(const Field& field, const HostMember& member, const StructSpec& entry,
-                            HostStruct::Place& place) {
+                            bool by_columns, HostStruct::Place& place) {
         place.member = member.name;
         place.member_offset = place.offset = member.offset;
         const std::string subject = in_quotes(member.name) + " (" + format_place(member.location) + ") ";
@@ -306,7 +442,7 @@ private:
         if (member.type->kind == CppKind::unsupported)
             return subject + "is a " + in_quotes(member.type->name) + ", which no kernel can read";
         if (holds_structs(field.type)) return match_structs(field, member, entry, subject);
-        return match_numbers(field, member, subject, place);
+        return match_numbers(field, member, by_columns, subject, place);
     }
 
     /// A struct in a struct, or an array of some.
@@ -330,13 +466,13 @@ private:
             return subject + "is a " + in_quotes(inner->name) + ", and \"structs\" have " +
                    in_quotes(stated.name) + " for " + in_quotes(slang->name);
         }
-        if (match(*slang, *inner, entry, {})) return {};
+        if (match(*slang, *inner, entry, false)) return {};
         return subject + "is a " + in_quotes(inner->name) + ", which can't stand for " +
                in_quotes(slang->name);
     }
 
-    static std::string match_numbers(const Field& field, const HostMember& member, const std::string& subject,
-                                     HostStruct::Place& place) {
+    static std::string match_numbers(const Field& field, const HostMember& member, bool by_columns,
+                                     const std::string& subject, HostStruct::Place& place) {
         std::optional<manifest::Element> wanted = element_of(field.type);
         if (field.type.kind == TypeKind::pointer) wanted = manifest::Element{ScalarType::uint64, {}};
         if (!wanted)
@@ -345,9 +481,21 @@ private:
         std::string wrong = subject + "is a " + in_quotes(member.type->name) + ", and Slang's a " +
                             in_quotes(field.type.name);
         std::optional<Grid> found = grid_of(*member.type);
-        if (!found || !holds_scalar(wanted->scalar, found->scalar)) return wrong;
+        if (!found) return wrong;
+        if (!holds_scalar(wanted->scalar, found->scalar) && !is_same_enum(field.type, *member.type))
+            return wrong;
+        if (const std::string disorder = disorder_of(*member.type); !disorder.empty())
+            return subject + "is a " + disorder + ", and Slang's a " + in_quotes(field.type.name) +
+                   "; a Slang struct with these fields fits";
+        if (by_columns && innermost_of(field.type).kind != TypeKind::matrix)
+            return in_quotes(field.name) + " is no matrix, which alone has \"columns\"";
+        if (by_columns && found->has_order)
+            return subject + "is a " + in_quotes(member.type->name) +
+                   ", which says itself how its numbers lie: \"columns\" must not name it";
+        const bool fits = by_columns || found->is_by_columns ? unfold_columns(*found, wanted->extents)
+                                                             : unfold(*found, wanted->extents);
+        if (!fits) return wrong;
         const std::int64_t scalar = manifest::scalar_bytes(wanted->scalar);
-        if (found->extents != wanted->extents && !unfold(*found, wanted->extents)) return wrong;
         place.offset += found->offset;
         bool packed = true;
         std::int64_t step = 1;
@@ -364,17 +512,15 @@ private:
         return enum_problem(field.type, *member.type, subject);
     }
 
-    /// float m[12] does for a float3x4, row by row.
-    static bool unfold(Grid& grid, const std::vector<std::int64_t>& extents) {
-        if (grid.extents.size() != 1 || grid.extents.front() != scalar_count(extents)) return false;
-        std::int64_t step = grid.strides.front();
-        grid.extents = extents;
-        grid.strides.assign(extents.size(), 0);
-        for (std::size_t i = extents.size(); i-- > 0;) {
-            grid.strides[i] = step;
-            step *= extents[i];
-        }
-        return true;
+    /// Whether enums differ by no more than a sign that none of their values has: C++ compilers choose the
+    /// types of enums that state none.
+    static bool is_same_enum(const Type& slang, const CppType& type) {
+        if (!slang.is_enum || !type.is_enum || manifest::scalar_bytes(slang.scalar) != type.size)
+            return false;
+        constexpr int bits = std::numeric_limits<std::int64_t>::digits + 1;
+        const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> (bits - 8 * type.size);
+        const auto fits = [&](const auto& one) { return one.second >= 0 && one.second <= most; };
+        return std::ranges::all_of(slang.members, fits) && std::ranges::all_of(type.members, fits);
     }
 
     static std::string enum_problem(const Type& slang, const CppType& type, const std::string& subject) {
@@ -404,6 +550,7 @@ private:
     TypeLookup& lookup_;
     std::map<std::string, std::size_t> named_;  ///< Slang structs' names, and their entries
     HostStructs hosts_;
+    bool is_copied_by_bytes_ = true;  ///< the entry's type is trivially copyable
     Diagnostics errors_;
 };
 

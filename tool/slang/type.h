@@ -92,6 +92,7 @@ struct HostStruct {
     std::vector<Place> fields;           ///< in the order of the Slang struct's
     bool is_laid_out_as_slangs = false;  ///< natural C layout, without gaps in what it holds
     std::string unwritten = {};          ///< a member that Slang lacks, "'id' (ray.h:7:9)"; empty: none
+    bool is_copied_by_bytes = true;      ///< trivially copyable; otherwise as good as that
 };
 
 /// A Slang type. `name` is how Slang source spells it ("float3", "Ray", "float[4]").

@@ -71,6 +71,8 @@ private:
         result.type_location = node.find("type")->location;
         for (const JsonMember& member : members(node, "fields"))
             result.fields.push_back({member.key, member.value.text, member.location});
+        for (const JsonNode& field : items(node, "columns"))
+            result.columns.push_back({field.text, {}, field.location});
         if (const JsonNode* commands = node.find("compile_commands")) {
             result.compile_commands = commands->text;
             result.compile_commands_location = commands->location;

@@ -164,6 +164,7 @@ struct StructSpec {
     std::vector<NamedText> fields;  ///< Slang's fields that C++ calls otherwise: "origin" is "o", "camera.o"
     std::string compile_commands;   ///< as written; relative to Spec::directory; empty: the command line's
     Location location;              ///< of `slang`
+    std::vector<NamedText> columns = {};  ///< Slang's fields that C++ has column by column; names only
     Location header_location = {};
     Location type_location = {};
     Location compile_commands_location = {};

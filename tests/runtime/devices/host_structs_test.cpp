@@ -1,4 +1,5 @@
 // A project's own C++ structs through a generated header, on each device.
+#include <type_traits>
 #include <vector>
 
 #include "host_structs.h"
@@ -23,7 +24,7 @@ app::Ray ray(float x) {
     made.id = 7;
     made.cost = 0.5;
     made.origin = {{x}, {2}, {3}};
-    for (int i = 0; i < 3; ++i) made.direction[i] = static_cast<float>(i + 1);
+    for (std::size_t i = 0; i < 3; ++i) made.direction[i] = static_cast<float>(i + 1);
     made.materials[0].albedo = {0.25F, 0.5F, 0.75F};
     made.materials[1].roughness = 0.5F;
     made.materials[1].texture = 9;
@@ -33,17 +34,20 @@ app::Ray ray(float x) {
             const auto value = static_cast<float>(10 * row + column);
             made.rows[row][column] = value;
             (&made.columns[column].x)[row] = value;
+            const auto at = static_cast<std::size_t>(3 * column + row);
+            made.flat[at] = made.stated[at] = value;
         }
     }
     return made;
 }
 
 TEST_P(HostStructsTest, ReadsFieldsWhereTheyAre) {
+    static_assert(!std::is_trivially_copyable_v<app::Ray>, "as little as a struct of Eigen's vectors");
     const float3 at = module_.at(ray(1), 2.F);
     EXPECT_THAT((std::vector{at.x, at.y, at.z}), ElementsAre(102.25F, 204.5F, 306.75F));
-    // 1 * row 0 + 2 * row 1 + 3 * row 2, of both matrices.
+    // 1 * row 0 + 2 * row 1 + 3 * row 2, of all four matrices.
     const float2 both = module_.transformed(ray(1), float3{1, 2, 3});
-    EXPECT_THAT((std::vector{both.x, both.y}), ElementsAre(80 * 101.F, 86 * 101.F));
+    EXPECT_THAT((std::vector{both.x, both.y}), ElementsAre(80 * 1100.F, 86 * 1100.F));
     const auto rays = device_.tensor<app::Ray>(std::vector{ray(1), ray(5)});
     EXPECT_EQ(module_.at(rays, 2.F).to_vector()[1].x, 106.25F);
 }
@@ -59,6 +63,10 @@ void expect_changed(const app::Ray& changed, float x) {
     EXPECT_EQ(changed.rows[2][1], 21);
     EXPECT_EQ(changed.columns[0].z, 8);
     EXPECT_EQ(changed.columns[1].z, 21);
+    EXPECT_EQ(changed.flat[2], 8);
+    EXPECT_EQ(changed.flat[5], 21);
+    EXPECT_EQ(changed.stated[2], 20);
+    EXPECT_EQ(changed.stated[5], 8);
     EXPECT_EQ(changed.points[0].z, 6);
     EXPECT_EQ(changed.points[1].y, 200);
     EXPECT_EQ(changed.weight.bits, 0x4800);

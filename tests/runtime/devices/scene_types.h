@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace app {
@@ -35,15 +36,35 @@ private:
     col_type value_[columns]{};
 };
 
-/// A vector whose elements have no names, only an operator.
-class Direction {
+/// Vectors and matrices as Eigen has them: the numbers are in a base class that depends on the template's
+/// arguments, in one array by columns, and copying is written out.
+template <class Derived>
+struct Traits;
+template <class Derived>
+class Numbers {
 public:
-    float& operator[](int i) { return e_[i]; }
-    float operator[](int i) const { return e_[i]; }
+    Numbers() = default;
+    Numbers(const Numbers& other) : e_(other.e_) {}
+    Numbers& operator=(const Numbers& other) {
+        if (this != &other) e_ = other.e_;
+        return *this;
+    }
+    float& operator[](std::size_t i) { return e_[i]; }
+    float operator[](std::size_t i) const { return e_[i]; }
 
 private:
-    float e_[3]{};
+    std::array<float, Traits<Derived>::count> e_{};
 };
+template <int rows, int columns>
+class Matrix : public Numbers<Matrix<rows, columns>> {
+public:
+    enum { RowsAtCompileTime = rows, ColsAtCompileTime = columns, IsRowMajor = 0 };
+};
+template <int rows, int columns>
+struct Traits<Matrix<rows, columns>> {
+    static constexpr std::size_t count = rows * columns;
+};
+using Direction = Matrix<3, 1>;
 
 struct alignas(16) Point {
     float x = 0, y = 0, z = 0;
@@ -78,6 +99,8 @@ struct Ray : Named {
     } t;
     float rows[3][2]{};
     mat<2, 3, float> columns;
+    Matrix<3, 2> flat;
+    float stated[6]{};
     std::array<Surface, 2> materials{};
     Point points[2];
 };

@@ -91,7 +91,37 @@ TEST(Reader, ReadsTemplatesAndAliases) {
     EXPECT_EQ(type.name, "app::Pair<float>");
     EXPECT_THAT(places(type), ElementsAre(Pair("first", 0), Pair("second", 4)));
     EXPECT_EQ(one("app::Pair<double>").size, 16);
-    EXPECT_TRUE(one("app::Derived<app::Base>").has_unseen_base);
+}
+
+TEST(Reader, SeesBasesThatDependOnArguments) {
+    const CppType derived = one("app::Derived<app::Base>");
+    EXPECT_FALSE(derived.has_unseen_base);
+    EXPECT_THAT(places(derived), ElementsAre(Pair("id", 0), Pair("own", 4)));
+    EXPECT_THAT(places(one("app::Some<short*, 2>")),
+                ElementsAre(Pair("first", 0), Pair("second", 2), Pair("third", 4)));
+    EXPECT_THAT(places(one("app::Two<app::Right, app::Aligned>")),
+                ElementsAre(Pair("c", 0), Pair("x", 16), Pair("y", 20), Pair("z", 24), Pair("last", 32)));
+    const CppType matrix = one("app::eigenlike::Matrix<float, 3, 2>");
+    EXPECT_FALSE(matrix.has_unseen_base);
+    EXPECT_THAT(places(matrix), ElementsAre(Pair("numbers", 0)));
+    EXPECT_FALSE(matrix.fields.at(0).is_public);
+    EXPECT_EQ(matrix.fields.at(0).type.extent, 6);
+    EXPECT_TRUE(matrix.is_by_columns);
+    EXPECT_EQ(std::pair(matrix.rows, matrix.columns), (std::pair<std::int64_t, std::int64_t>{3, 2}));
+    EXPECT_TRUE(matrix.has_own_copy);
+    EXPECT_FALSE(matrix.is_copied_by_bytes);
+    EXPECT_TRUE(matrix.is_copyable);
+    EXPECT_TRUE(matrix.is_destroyed_by_bytes);
+    EXPECT_TRUE(one("app::Holder::Inner<app::Base>").has_unseen_base);
+    EXPECT_TRUE(one("app::All<app::Base, app::Right>").has_unseen_base);
+}
+
+TEST(Reader, FindsBasesInTheirPadding) {
+    const CppType marked = one("app::Marked");
+    EXPECT_EQ(marked.size, 16);
+    EXPECT_THAT(places(marked), ElementsAre(Pair("value", 0), Pair("small", 8), Pair("mark", 9)));
+    EXPECT_TRUE(marked.fields[1].is_public);
+    EXPECT_FALSE(marked.fields[2].is_public);
 }
 
 TEST(Reader, TellsWhatNoKernelReads) {

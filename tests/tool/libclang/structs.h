@@ -125,6 +125,79 @@ struct Derived : T {
     float own;
 };
 
+/// A vector as Eigen has it: the numbers are in a base class that depends on the template's arguments, whose
+/// own base class is a trait's, and copying is written out.
+namespace eigenlike {
+
+template <class Derived>
+struct Traits;
+template <class Derived>
+struct MatrixBase {
+    enum { IsRowMajor = Traits<Derived>::is_row_major };
+};
+template <class Derived>
+class Storage : public Traits<Derived>::Base {
+public:
+    Storage() = default;
+    Storage(const Storage& other) : Traits<Derived>::Base(other) {}
+
+protected:
+    typename Traits<Derived>::Scalar numbers[Traits<Derived>::count];
+};
+inline namespace v1 {
+template <class Scalar, int rows, int columns, class = void>
+class Matrix : public Storage<Matrix<Scalar, rows, columns>> {
+public:
+    enum { RowsAtCompileTime = rows, ColsAtCompileTime = columns };
+};
+}  // namespace v1
+template <class T, int rows, int columns>
+struct Traits<Matrix<T, rows, columns>> {
+    using Base = MatrixBase<Matrix<T, rows, columns>>;
+    using Scalar = T;
+    enum { count = rows * columns, is_row_major = 0 };
+};
+
+}  // namespace eigenlike
+
+/// Base classes that depend on a partial specialization's parameters, and on several arguments; and some that
+/// C++ can't ask about.
+template <class T, int n>
+struct Some;
+template <class T>
+struct Some<T*, 2> : Pair<T> {
+    T third;
+};
+template <class T, class U>
+struct Two : T, U {
+    int last;
+};
+template <class... Ts>
+struct All : Ts... {
+    int last;
+};
+
+struct Holder {
+    template <class T>
+    struct Inner : T {
+        int own;
+    };
+};
+
+/// Whose second base class lies in the first one's padding.
+class Counter {
+public:
+    Counter() {}
+    double value;
+    char small;
+};
+class Mark {
+public:
+    Mark() {}
+    char mark;
+};
+struct Marked : Counter, private Mark {};
+
 struct Unmade {
     explicit Unmade(int);
     float x;

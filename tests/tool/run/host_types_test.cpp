@@ -46,16 +46,20 @@ protected:
         return read_host_types(spec_, types_);
     }
 
+    using Places = std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>>;
+
     /// Where its fields' first scalars are, and what lies between them.
-    std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> places(
-        const std::string& header, const std::vector<FieldText>& fields) {
-        const Outcome<HostTypes> hosts = read(header, fields);
-        std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> all;
-        if (!hosts) ADD_FAILURE() << format_text(hosts.errors().front());
-        if (!hosts) return all;
-        for (const HostStruct::Place& place : hosts.value().structs.at("S")->fields)
-            all.emplace_back(place.offset, place.spacing);
+    static Places places_of(const HostStruct& host) {
+        Places all;
+        for (const HostStruct::Place& place : host.fields) all.emplace_back(place.offset, place.spacing);
         return all;
+    }
+
+    Places places(const std::string& header, const std::vector<FieldText>& fields) {
+        const Outcome<HostTypes> hosts = read(header, fields);
+        if (hosts) return places_of(*hosts.value().structs.at("S"));
+        ADD_FAILURE() << format_text(hosts.errors().front());
+        return {};
     }
 
     /// What is wrong, with the header's folder left out.
@@ -75,8 +79,6 @@ protected:
     FakeTypes types_;
     Spec spec_;
 };
-
-using Places = std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>>;
 
 TEST_F(HostTypesTest, FindsNumbersInTypesOfManyKinds) {
     EXPECT_EQ(
@@ -99,6 +101,78 @@ TEST_F(HostTypesTest, FindsNumbersInTypesOfManyKinds) {
                      {{"v", type_named("float4")}, {"m", type_named("float2x3")}}),
               (Places{{0, {}}, {16, {}}}));
     EXPECT_EQ(places("struct S { unsigned short h; };", {{"h", type_named("half")}}), (Places{{0, {}}}));
+}
+
+/// GLM's and Eigen's own types, as a scene has them: the latter are in base classes that depend on templates'
+/// arguments, write out how they are copied, and keep matrices by columns unless they say otherwise.
+TEST_F(HostTypesTest, FindsNumbersInGlmAndEigen) {
+    spec_.cpp.options = {"-I/usr/include/eigen3"};
+    const std::string header =
+        "#include <glm/glm.hpp>\n#include <glm/gtc/quaternion.hpp>\n#include <Eigen/Geometry>\n#include "
+        "<array>\n"
+        "namespace app { struct Named { int id; }; template <class T> struct Light : T {"
+        " glm::vec3 position; glm::mat4x3 place; glm::quat turn; std::array<glm::vec2, 2> corners;"
+        " Eigen::Vector3f color; Eigen::Matrix<float, 3, 4> model; Eigen::Matrix<float, 3, 4, "
+        "Eigen::RowMajor> rows;"
+        " Eigen::Quaternionf spin; Eigen::Affine3f all; std::array<Eigen::Matrix2d, 2> doubles; }; }\n"
+        "using S = app::Light<app::Named>;";
+    const Outcome<HostTypes> hosts = read(header, {{"position", type_named("float3")},
+                                                   {"place", type_named("float3x4")},
+                                                   {"turn", type_named("float4")},
+                                                   {"corners", type_named("float2[2]")},
+                                                   {"color", type_named("float3")},
+                                                   {"model", type_named("float3x4")},
+                                                   {"rows", type_named("float3x4")},
+                                                   {"spin", type_named("float4")},
+                                                   {"all", type_named("float4x4")},
+                                                   {"doubles", type_named("double2x2[2]")},
+                                                   {"id", type_named("int")}});
+    ASSERT_TRUE(hosts) << format_text(hosts.errors().front());
+    const HostStruct& host = *hosts.value().structs.at("S");
+    EXPECT_FALSE(host.is_copied_by_bytes);
+    EXPECT_EQ(places_of(host), (Places{{4, {}},
+                                       {16, {1, 3}},
+                                       {64, {}},
+                                       {80, {}},
+                                       {96, {}},
+                                       {112, {1, 3}},
+                                       {160, {}},
+                                       {208, {}},
+                                       {224, {1, 4}},
+                                       {288, {4, 1, 2}},
+                                       {0, {}}}));
+}
+
+TEST_F(HostTypesTest, ReadsMatricesByColumnsWhereTheSpecSaysSo) {
+    const std::string header =
+        "struct V { float x, y; }; struct S { float a[6]; float b[2][3][2]; V c[3]; float d[2][6]; };";
+    const std::vector<FieldText> fields{{"a", type_named("float2x3")},
+                                        {"b", type_named("float2x3[2]")},
+                                        {"c", type_named("float2x3")},
+                                        {"d", type_named("float2x3[2]")}};
+    spec_.structs.resize(1);
+    (void)refusal(header, fields);
+    spec_.structs[0].columns = {{"a", {}, {}}, {"b", {}, {}}, {"c", {}, {}}, {"d", {}, {}}};
+    const Outcome<HostTypes> hosts = read_host_types(spec_, types_);
+    ASSERT_TRUE(hosts) << format_text(hosts.errors().front());
+    for (const HostStruct::Place& place : hosts.value().structs.at("S")->fields) {
+        const std::vector<std::int64_t> last(place.spacing.end() - 2, place.spacing.end());
+        EXPECT_THAT(last, testing::ElementsAre(1, 2)) << place.member;
+    }
+    const auto reason = [&](const std::string& type, const std::string& text) {
+        (void)refusal(text + " struct S { T x; };", {{"x", type_named(type)}});
+        spec_.structs[0].columns = {{"x", {}, {}}};
+        const Outcome<HostTypes> refused = read_host_types(spec_, types_);
+        const std::string message = refused ? "" : refused.errors().front().message;
+        return message.substr(message.find(": ") + 2);
+    };
+    EXPECT_EQ(reason("float4", "using T = float[4];"), "'x' is no matrix, which alone has \"columns\"");
+    EXPECT_THAT(
+        reason("float2x2", "struct T { using col_type = float; float m[2][2]; };"),
+        testing::EndsWith("is a 'T', which says itself how its numbers lie: \"columns\" must not name it"));
+    spec_.structs[0].columns = {{"y", {}, {}}};
+    EXPECT_THAT(read_host_types(spec_, types_).errors().front().message,
+                testing::EndsWith("'S' has no field 'y'"));
 }
 
 TEST_F(HostTypesTest, TakesTheStructsInStructsAlong) {
@@ -184,6 +258,20 @@ TEST_F(HostTypesTest, RefusesWhatKernelsCantRead) {
               "'x' (a.h:1:18) is a 'float[4]', and Slang's a 'float3' [host-struct]");
     EXPECT_EQ(reason("struct V { float x; int y; }; struct S { V x; };", "float2"),
               "'x' (a.h:1:44) is a 'V', and Slang's a 'float2' [host-struct]");
+    EXPECT_EQ(
+        reason("struct Q { float w, x, y, z; }; struct S { Q x; };", "float4"),
+        "'x' (a.h:1:46) is a 'Q', whose numbers are w, x, y, z, and Slang's a 'float4'; a Slang struct with "
+        "these fields fits [host-struct]");
+    EXPECT_THAT(reason("struct Q { union { struct { float m_r, m_g, m_b; }; float e[3]; }; };"
+                       "struct P { union { float b, z; }; union { float g, y; }; }; struct S { Q y; P x; };",
+                       "float2"),
+                testing::HasSubstr("is a 'P', whose numbers are b, g, and"));
+    // What its base class holds isn't seen.
+    EXPECT_THAT(reason("struct O { template <class T> struct I : T { float y; }; }; struct F { float x; };"
+                       "struct S { O::I<F> x; };"),
+                testing::HasSubstr("is a 'O::I<F>', and Slang's a 'float'"));
+    EXPECT_THAT(reason("struct M { using col_type = int; float m[6]; }; struct S { M x; };", "float2x4"),
+                testing::HasSubstr("is a 'M', and Slang's a 'float2x4'"));
 }
 
 TEST_F(HostTypesTest, RefusesTypesThatCantBeCopied) {
@@ -200,6 +288,13 @@ TEST_F(HostTypesTest, RefusesTypesThatCantBeCopied) {
         "a.kf.json:3:3: error: the C++ type 'S' can't be copied byte by byte: it has a copy constructor, a "
         "destructor, or a member with one [host-struct]\n    note: it is declared at a.h:1:8\n"
         "    note: give the data a struct of its own, without them\n");
+    for (const char* const header :
+         {"struct S { S(); S(const S&); float x; const char* name; };",
+          "struct V { V(); V(const V&); ~V(); float y; }; struct S { V v; float x; };",
+          "struct V { V(); V(const V&); virtual void f(); float y; }; struct S { V v; float x; };"})
+        EXPECT_THAT(text(header), testing::HasSubstr("'S' can't be copied byte by byte")) << header;
+    EXPECT_EQ(text("struct V { V(); V(const V&); float y; }; struct S { V v; float x; const char* name; };"),
+              "");
     EXPECT_EQ(text("struct S { S(int); float x; };"),
               "a.kf.json:3:3: error: the C++ type 'S' has no default constructor, by which results are made "
               "[host-struct]\n    note: it is declared at a.h:1:8\n    note: add one: S() = default;\n");
@@ -213,9 +308,16 @@ TEST_F(HostTypesTest, ComparesEnums) {
     shape.is_enum = true;
     shape.name = "Shape";
     shape.members = {{"sphere", 0}, {"plane", 1}};
-    EXPECT_EQ(
-        refusal("enum Shape { sphere, cube, plane }; struct S { Shape s; };", {{"s", shape}}).substr(0, 60),
-        "a.kf.json:3:3: error: the C++ struct 'S' can't stand for 'S'");
+    EXPECT_EQ(refusal("enum Shape : int { sphere, cube, plane }; struct S { Shape s; };", {{"s", shape}})
+                  .substr(0, 109),
+              "a.kf.json:3:3: error: the C++ struct 'S' can't stand for 'S': 's' (a.h:1:60) is a 'Shape', "
+              "whose 'plane' "
+              "is 2");
+    // C++ chooses unsigned for the first one.
+    EXPECT_THAT(refusal("enum Shape { sphere, plane }; struct S { Shape s; };", {{"s", shape}}), IsEmpty());
+    EXPECT_THAT(
+        refusal("enum Shape : unsigned { big = 0x80000000u }; struct S { Shape s; };", {{"s", shape}}),
+        testing::HasSubstr("is a 'Shape', and Slang's a 'Shape'"));
     EXPECT_THAT(refusal("enum class Shape { sphere, plane }; struct S { Shape s; };", {{"s", shape}}),
                 IsEmpty());
 }

@@ -127,7 +127,7 @@ TEST(ParseSpec, ReadsEveryTopLevelKey) {
         "defines": {"A": "1"}, "targets": ["cuda"], "constants": {"N": 5, "ns.K": {"type": "uint", "value": 3}, "B": true},
         "types": {"VAL": "Val10"}, "link": ["other.slang"],
         "conformances": [{"interface": "IVal", "type": "Get10", "id": 4}, {"interface": "IVal", "type": "B"}],
-        "structs": [{"slang": "Ray", "header": "ray.h", "type": "app::Ray"}],
+        "structs": [{"slang": "Ray", "header": "ray.h", "type": "app::Ray", "columns": ["place"]}],
         "globals": {"out": {"format": "rgba32f"}}, "graphs": [{"name": "g"}], "pipelines": [{"name": "p", "any": 1}])"));
     EXPECT_EQ(spec.namespace_name, "app::kernels");
     EXPECT_EQ(spec.search_paths.at(0).path, "include");
@@ -149,6 +149,7 @@ TEST(ParseSpec, ReadsEveryTopLevelKey) {
     EXPECT_EQ(spec.values.conformances.at(0).id, 4);
     EXPECT_EQ(spec.values.conformances.at(1).id, std::nullopt);
     EXPECT_EQ(spec.structs.at(0).type, "app::Ray");
+    EXPECT_EQ(spec.structs.at(0).columns.at(0).name, "place");
     EXPECT_EQ(spec.globals.at(0).text, "rgba32f");
     EXPECT_EQ(spec.graphs.at(0).name, "g");
     EXPECT_EQ(spec.pipelines.at(0).name, "p");
