@@ -248,7 +248,20 @@ function(_kf_write_cxx_options target file)
         set(joined "$<JOIN:${values},'\n'--cxx-option=${option}>")
         string(APPEND text "$<$<BOOL:${values}>:'--cxx-option=${option}${joined}'\n>")
     endforeach()
-    file(GENERATE OUTPUT ${file} CONTENT "${text}")
+    # What changes layouts, or what headers see of the machine; kfgen takes the same from compile databases.
+    string(CONCAT concerns_types "^-((std|stdlib|march|mcpu|mabi|mfloat-abi|mfpu)=.*|m(32|64|x32)|"
+        "m(no-)?(sse|avx|fma|f16c|bmi|popcnt|altivec|vsx)[0-9a-z.]*|"
+        "f(no-)?(short-enums|short-wchar|pack-struct(=.*)?|signed-char|unsigned-char|ms-extensions|rtti|exceptions))$")
+    separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
+    list(FILTER flags INCLUDE REGEX "${concerns_types}")
+    foreach(flag IN LISTS flags)
+        string(APPEND text "'--cxx-option=${flag}'\n")
+    endforeach()
+    set(values "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_OPTIONS>,INCLUDE,${concerns_types}>")
+    string(APPEND text "$<$<BOOL:${values}>:'--cxx-option=$<JOIN:${values},'\n'--cxx-option=>'\n>")
+    # Of each language, since properties may depend on it: numbers.cxx_options is C++'s.
+    cmake_path(REPLACE_EXTENSION file LAST_ONLY "$<LOWER_CASE:$<COMPILE_LANGUAGE>>_options" OUTPUT_VARIABLE output)
+    file(GENERATE OUTPUT ${output} CONTENT "${text}" TARGET ${target})
 endfunction()
 
 # How the artifact gets into the library, as `kfgen --embed` names it.

@@ -208,10 +208,12 @@ def test_headers_of_structs_are_compiled_as_the_target_is(project: Project) -> N
 add_library(scene INTERFACE)
 target_include_directories(scene INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/scene headers")
 target_compile_definitions(scene INTERFACE WIDE=1 "TEXT=\\"a b\\"")
+target_compile_definitions(scene INTERFACE $<$<COMPILE_LANGUAGE:C>:FOR_C>)
+target_compile_options(scene INTERFACE -Wall -fshort-enums $<$<COMPILE_LANGUAGE:CXX>:-mavx2> -O1)
 target_link_libraries(numbers PUBLIC scene)
 set_target_properties(numbers PROPERTIES CXX_STANDARD 23)
 """
-    lists.write_text(lists.read_text() + linked)
+    lists.write_text(lists.read_text().replace("LANGUAGES CXX", "LANGUAGES C CXX") + linked)
     project.set_up()
     options = project.output / "numbers.cxx_options"
     assert f"@{options}" in project.command_line()
@@ -219,7 +221,8 @@ set_target_properties(numbers PROPERTIES CXX_STANDARD 23)
     assert words[0] == "--cxx-option=-std=c++23"
     for folder in (project.source, project.source / "scene headers"):
         assert f"--cxx-option=-I{folder}" in words
-    assert words[-2:] == ["--cxx-option=-DWIDE=1", '--cxx-option=-DTEXT="a b"']
+    definitions = ["--cxx-option=-DWIDE=1", '--cxx-option=-DTEXT="a b"']
+    assert words[-4:] == [*definitions, "--cxx-option=-fshort-enums", "--cxx-option=-mavx2"]
     lists.write_text(lists.read_text().replace("WIDE=1", "WIDE=2"))
     project.build()
     assert project.runs() == 2

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string_view>
 
 namespace kf::gen {
@@ -71,10 +72,21 @@ const CompileCommand* chosen(const std::vector<CompileCommand>& commands, const 
     return best;
 }
 
+/// Whether the option changes layouts, or what headers see of the machine. GCC has many others, which clang
+/// refuses.
+bool concerns_types(const std::string& option) {
+    static const std::regex known(
+        "-(D|U|std=|stdlib=|march=|mcpu=|mabi=|mfloat-abi=|mfpu=).*|-m(32|64|x32)|"
+        "-m(no-)?(sse|avx|fma|f16c|bmi|popcnt|altivec|vsx)[0-9a-z.]*|"
+        "-f(no-)?(short-enums|short-wchar|pack-struct(=.*)?|signed-char|unsigned-char|ms-extensions|rtti|"
+        "exceptions)");
+    return std::regex_match(option, known);
+}
+
 /// Returns the options that matter to types, with folders as they are seen from where the compiler runs.
 std::vector<std::string> kept(const CompileCommand& command) {
-    constexpr std::array<std::string_view, 4> folders{"-isystem", "-iquote", "-include", "-I"};
-    constexpr std::array<std::string_view, 5> plain{"-D", "-U", "-std=", "-f", "-m"};
+    constexpr std::array<std::string_view, 6> folders{"-isystem",   "-iquote",  "-include",
+                                                      "-idirafter", "-imacros", "-I"};
     constexpr std::array<std::string_view, 2> target{"--target", "--sysroot"};
     std::vector<std::string> options;
     const std::vector<std::string>& words = command.words;
@@ -93,7 +105,7 @@ std::vector<std::string> kept(const CompileCommand& command) {
         if (pair && i + 1 < words.size()) {
             options.push_back(word);
             options.push_back(words[++i]);
-        } else if (std::ranges::any_of(plain, begins) || std::ranges::any_of(target, begins)) {
+        } else if (concerns_types(word) || std::ranges::any_of(target, begins)) {
             options.push_back(word);
         }
     }

@@ -43,6 +43,15 @@ TEST(CompileCommands, OrTheNearestSource) {
                 ElementsAre("-I", "/p/deep", "-U", "Z", "--target=aarch64-linux-gnu"));
 }
 
+TEST(CompileCommands, LeavesOutWhatOnlyGccKnows) {
+    const auto options = options_in(
+        R"([{"directory": "/", "file": "/a.cpp", "command": "g++ -march=haswell -mavx2 -mno-avx256-split-unaligned-load -mtune=native -fshort-enums -fpack-struct=4 -fno-exceptions -fconcepts-diagnostics-depth=2 -fabi-version=11 -stdlib=libc++ -imacros m.h -c a.cpp"}])",
+        "a.h", "/", {});
+    ASSERT_TRUE(options);
+    EXPECT_THAT(options.value(), ElementsAre("-march=haswell", "-mavx2", "-fshort-enums", "-fpack-struct=4",
+                                             "-fno-exceptions", "-stdlib=libc++", "-imacros", "/m.h"));
+}
+
 TEST(CompileCommands, RefusesOtherFiles) {
     const Location place{"a.kf.json", 2, 3};
     const auto text = [&](const std::string& other) {
