@@ -22,8 +22,9 @@ inline bool takes_textures(const manifest::Kernel& kernel) {
                        [](const manifest::ResourceSlot& slot) { return manifest::is_texture(slot.kind); });
 }
 
-/// Returns whether a kernel of textures, which counts tiles by 32 bits, can count those of a call: however the
-/// threads of a group lie in a tile, there are no more than as many tiles as full groups, rows and columns.
+/// Returns whether a kernel of textures, which counts tiles by 32 bits, can count those of a call: however
+/// the threads of a group lie in a tile, there are no more than as many tiles as full groups, rows and
+/// columns.
 constexpr bool counts_tiles(std::int64_t total, std::int64_t columns, std::int64_t threads) {
     return total / threads + columns + total / std::max<std::int64_t>(1, columns) < std::int64_t{1} << 31;
 }

@@ -86,6 +86,24 @@ std::optional<Grid> grid_of_fields(const std::vector<Grid>& fields) {
     return grid;
 }
 
+/// "x" of m_x and x_.
+std::string_view without_marks(std::string_view name) {
+    if (name.starts_with("m_")) name.remove_prefix(2);
+    while (name.starts_with('_')) name.remove_prefix(1);
+    while (name.ends_with('_')) name.remove_suffix(1);
+    return name;
+}
+
+/// Whether the fields are called columns, or col0 and so on.
+bool has_named_columns(const CppType& record) {
+    const auto is_column = [](const CppField& field) {
+        std::string_view name = without_marks(field.name);
+        name = name.substr(0, name.find_last_not_of("0123456789") + 1);
+        return name == "columns" || name == "column" || name == "cols" || name == "col";
+    };
+    return !record.fields.empty() && std::ranges::all_of(record.fields, is_column);
+}
+
 std::optional<Grid> grid_of_record(const CppType& type) {
     if (type.has_unseen_base || type.is_polymorphic) return {};
     std::vector<Grid> fields;
@@ -107,7 +125,7 @@ std::optional<Grid> grid_of_record(const CppType& type) {
                                              : unfold(*grid, {type.rows, type.columns});
         return fits ? grid : std::nullopt;
     }
-    if (!type.is_by_columns) return grid;
+    if (!type.is_by_columns && !has_named_columns(type)) return grid;
     // Without the shape only columns apart tell how many there are.
     grid->has_order = true;
     if (grid->extents.size() == 2)
@@ -131,9 +149,7 @@ std::optional<Grid> grid_of(const CppType& type) {
 
 /// The letter that names a component, "x" of m_x, X and x_; 0 for other names.
 char letter_of(std::string_view name) {
-    if (name.starts_with("m_")) name.remove_prefix(2);
-    while (name.starts_with('_')) name.remove_prefix(1);
-    while (name.ends_with('_')) name.remove_suffix(1);
+    name = without_marks(name);
     return name.size() == 1 ? static_cast<char>(std::tolower(static_cast<unsigned char>(name[0]))) : '\0';
 }
 

@@ -368,7 +368,9 @@ TEST(BindLaunch, SizesTheGrid) {
     // As many tiles as full groups, rows and columns: 2^31 of 64 calls are too many.
     EXPECT_EQ(groups_of_texels(2080374784, {4, 65535}), 65535U);
     expect_error(ErrorCode::shape_mismatch, HasSubstr("at most 2^31 tiles of 64; make several calls of it"),
-                 [&] { groups_of_texels(std::int64_t{1} << 31, {4, 65535}); });
+                 [&] {
+                     groups_of_texels(std::int64_t{1} << 31, {4, 65535});
+                 });
     EXPECT_EQ(groups_of_texels(1 << 20, {4, 65535, 64}), 256U) << "on a CPU no more than others";
 }
 

@@ -143,6 +143,14 @@ TEST_F(HostTypesTest, FindsNumbersInGlmAndEigen) {
                                        {0, {}}}));
 }
 
+TEST_F(HostTypesTest, ReadsMatricesByColumnsWhereTheirMembersSaySo) {
+    EXPECT_EQ(
+        places("struct V { float x, y; }; struct M { V columns[3]; }; struct N { V col0, col1, col2; };"
+               "struct C { V colors[2]; }; struct S { M m; N n; C c; };",
+               {{"m", type_named("float2x3")}, {"n", type_named("float2x3")}, {"c", type_named("float2x2")}}),
+        (Places{{0, {1, 2}}, {24, {1, 2}}, {48, {}}}));
+}
+
 TEST_F(HostTypesTest, ReadsMatricesByColumnsWhereTheSpecSaysSo) {
     const std::string header =
         "struct V { float x, y; }; struct S { float a[6]; float b[2][3][2]; V c[3]; float d[2][6]; };";
