@@ -206,9 +206,7 @@ std::string set_type(const PlannedArgument& item, const CppStructs& structs) {
 View::List globals_view(const Plan& plan, const CppStructs& structs) {
     View::List views;
     for (const SetItem& one : set_items(plan)) {
-        View::List doc;
-        for (const std::string& line : doc_lines(one.doc)) doc.emplace_back(line.empty() ? "" : " " + line);
-        views.emplace_back(View::Object{{"doc", std::move(doc)},
+        views.emplace_back(View::Object{{"doc", doc_comment(doc_lines(one.doc))},
                                         {"slang", one.name},
                                         {"type", set_type(one.item, structs)},
                                         {"name", one.member}});
@@ -522,7 +520,7 @@ View::List standard_headers(const std::string& text) {
                  {"cstdint", {"std::int", "std::uint"}},
                  {"optional", {"std::optional<"}},
                  {"tuple", {"std::tie("}},
-                 {"type_traits", {"std::is_trivially_copyable"}},
+                 {"type_traits", {"std::is_trivially_", "std::is_copy_"}},
                  {"utility", {"std::forward<"}}},
                 headers);
     return in_order(headers);

@@ -136,23 +136,21 @@ public:
     }
 
     View view(const std::string& member) {
-        const bool has_backward = std::any_of(
-            function_.calls.begin(), function_.calls.end(),
-            [&](const PlannedCall& call) { return call.has_backward && (!bound_ || takes_object(call)); });
-        View::List backward;
-        if (has_backward)
-            backward.emplace_back(
-                View::Object{{"methods", methods(MethodForm::backward, MethodForm::backward_append_to)}});
-        const bool has_fused = std::any_of(
-            function_.calls.begin(), function_.calls.end(),
-            [&](const PlannedCall& call) { return call.has_fused && (!bound_ || takes_object(call)); });
-        View::List fused;
-        if (has_fused)
-            fused.emplace_back(
-                View::Object{{"methods", methods(MethodForm::fused, MethodForm::fused_append_to)}});
-        View::List jvp;
-        if (jvp_ != nullptr)
-            jvp.emplace_back(View::Object{{"methods", methods(MethodForm::jvp, MethodForm::jvp_append_to)}});
+        const auto has = [&](bool PlannedCall::*pass) {
+            return std::ranges::any_of(function_.calls, [&](const PlannedCall& call) {
+                return call.*pass && (!bound_ || takes_object(call));
+            });
+        };
+        const auto derivative = [&](bool exists, MethodForm call, MethodForm append) {
+            View::List list;
+            if (exists) list.emplace_back(View::Object{{"methods", methods(call, append)}});
+            return list;
+        };
+        const bool has_backward = has(&PlannedCall::has_backward);
+        const bool has_fused = has(&PlannedCall::has_fused);
+        View::List backward = derivative(has_backward, MethodForm::backward, MethodForm::backward_append_to);
+        View::List fused = derivative(has_fused, MethodForm::fused, MethodForm::fused_append_to);
+        View::List jvp = derivative(jvp_ != nullptr, MethodForm::jvp, MethodForm::jvp_append_to);
         const std::vector<std::string> quoted = docstring(4, doc());
         View::List lines(quoted.begin(), quoted.end());
         return View::Object{{"class", class_},
