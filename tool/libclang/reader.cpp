@@ -272,7 +272,9 @@ private:
                                   text(clang_.diagnostic_text(child)));
         }
         const bool missing = error.message.ends_with("file not found");
-        const bool own = missing && (error.message.starts_with("'std") || error.message.starts_with("'xmm"));
+        const bool own =
+            (missing && (error.message.starts_with("'std") || error.message.starts_with("'xmm"))) ||
+            error.message.starts_with("definition of builtin function");
         if (own)
             error.notes.emplace_back(
                 "the compiler's own headers come with libclang-dev, or libclang-common-dev");
@@ -502,7 +504,9 @@ private:
 
     /// Says where the template is, and what it takes. False: in a class, where C++ can't ask about it.
     bool add_template(CXCursor from, BaseQuestion& question) const {
-        for (CXCursor around = clang_.parent(from); clang_.cursor_kind(around) != CXCursor_TranslationUnit;
+        // CXCursor_TranslationUnit is another number in LLVM 14 than in later versions.
+        const CXCursorKind unit = clang_.cursor_kind(clang_.unit_cursor(unit_.get()));
+        for (CXCursor around = clang_.parent(from); clang_.cursor_kind(around) != unit;
              around = clang_.parent(around)) {
             if (clang_.cursor_kind(around) == CXCursor_LinkageSpec) continue;
             if (clang_.cursor_kind(around) != CXCursor_Namespace) return false;
