@@ -2,6 +2,7 @@
 #include "python/foreign.h"
 
 #include <array>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -192,14 +193,18 @@ bool take_tensor(const dlpack::Tensor& given, ForeignTensor& tensor, Refusal* wh
     return true;
 }
 
+std::string unreadable_text(const py::error_already_set& error) {
+    const std::string text = py::str(error.value());
+    return "it can't be read: " + text.substr(0, text.find('\n'));
+}
+
 Borrowing borrow(const dlpack::ExchangeApi& api, PyObject* value, ForeignTensor& tensor, Refusal* why) {
     dlpack::Tensor found;
     if (api.dltensor_from_py_object_no_sync(value, &found) != 0) {
         py::error_already_set error;
         // What ends the program isn't about the tensor.
         if (!error.matches(PyExc_Exception)) throw error;
-        refused(why, ErrorCode::type_mismatch,
-                [&] { return "it can't be read: " + std::string(py::str(error.value())); });
+        refused(why, ErrorCode::type_mismatch, [&] { return unreadable_text(error); });
         return Borrowing::opaque;
     }
     tensor.read_only = false;

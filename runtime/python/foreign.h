@@ -67,6 +67,9 @@ enum class Borrowing : std::uint8_t {
 Borrowing borrow(const dlpack::ExchangeApi& api, PyObject* value, ForeignTensor& tensor,
                  detail::Refusal* why);
 
+/// Returns why something can't be read, by the first line of an error: PyTorch lists C++ functions behind it.
+[[nodiscard]] std::string unreadable_text(const py::error_already_set& error);
+
 /// How a tensor is asked for by __dlpack__().
 struct Reading {
     static constexpr std::intptr_t default_stream = 1;

@@ -60,7 +60,7 @@ Borrowing read_by_protocol(const py::object& tensor, ForeignTensor& memory, deta
         return Borrowing::refused;
     } catch (py::error_already_set& error) {
         if (!error.matches(PyExc_Exception)) throw;
-        fault = {ErrorCode::type_mismatch, "it can't be read: " + std::string(py::str(error.value()))};
+        fault = {ErrorCode::type_mismatch, unreadable_text(error)};
         return Borrowing::opaque;
     }
 }

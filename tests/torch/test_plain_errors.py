@@ -58,6 +58,14 @@ def test_shapes(gradients: ModuleType, torch_device: str) -> None:
     assert torch.equal(y, torch.full_like(y, -7))
 
 
+def test_tensors_without_memory(gradients: ModuleType, torch_device: str) -> None:
+    """PyTorch's reason is its error's first line, without the C++ functions behind it."""
+    batch = torch._add_batch_dim(torch.ones(2, 5, device=torch_device), 0, 1)
+    with pytest.raises(kf.ArgumentError, match="argument 'x': it can't be read: ") as caught:
+        gradients.polynomial(2, 8, -1, batch)
+    assert "\n" not in str(caught.value)
+
+
 def test_the_nearest_overload_is_named(gradients: ModuleType, generated: Loader, torch_device: str) -> None:
     """Also where autograd looks on, and chooses among overloads itself."""
     cure = "expected scalar type Float but found Double; to(torch.float32) converts it"
