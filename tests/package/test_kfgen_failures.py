@@ -42,5 +42,6 @@ def test_a_folder_that_cannot_be_made(build_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     done = generate(build_dir, tmp_path / "file" / "out")
     assert done.returncode == 3, done.stderr
-    assert "[file-unwritable]" in done.stderr
+    folder = tmp_path / "file" / "out"
+    assert f"{folder}: error: the folder can't be made: Not a directory [file-unwritable]" in done.stderr
     assert (tmp_path / "file").read_text() == "in the way"

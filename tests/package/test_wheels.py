@@ -379,6 +379,27 @@ def test_what_to_install_where_there_is_no_device(runtime: Environment) -> None:
     assert "apt install libvulkan1 mesa-vulkan-drivers" in done.stderr
 
 
+def test_listing_devices_ends_without_a_traceback(runtime: Environment) -> None:
+    """Where nobody reads it, where nothing can be written, and where there is nothing to say."""
+
+    def listed(redirected: str, *words: str) -> "subprocess.CompletedProcess[str]":
+        program = f'"$0" -m kernelfunctions "$@" {redirected}'
+        command = ["bash", "-c", program, str(runtime.python), *words]
+        environment = {**os.environ, "PYTHONPATH": ""}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert listed("| true").stderr == ""
+    full = listed(">/dev/full")
+    assert full.returncode == 1
+    assert full.stderr == (
+        "python -m kernelfunctions: standard output can't be written: No space left on device\n"
+    )
+    unknown = listed("", "cuda")
+    assert unknown.returncode == 2
+    assert unknown.stderr.endswith("error: unrecognized arguments: cuda\n")
+    assert listed("", "--help").stdout.startswith("usage: python -m kernelfunctions")
+
+
 def test_uninstalling_leaves_nothing(wheels: Path, tmp_path: Path) -> None:
     environment = Environment(tmp_path, wheels)
     before = environment.files()

@@ -475,6 +475,14 @@ private:
             const std::string command = app_.get_subcommands().front()->get_name();
             result.message = "'kfgen " + command + "' takes a spec, NAME.kf.json, and none is given";
             result.notes.emplace_back("'kfgen init NAME.slang' writes one");
+        } else if (result.message.ends_with(" missing")) {
+            // CLI11's words for it: "--against: 1 required TEXT missing".
+            for (const auto& [option, argument] : arguments_) {
+                const std::string name = option->get_name();
+                if (!result.message.starts_with(name + ": ")) continue;
+                result.message = name + " takes " + argument + ", and none is given";
+                break;
+            }
         } else if (app_.get_subcommands().empty()) {
             result.message = "no command is given: " + join(command_names());
         }

@@ -84,7 +84,7 @@ std::optional<Diagnostic> DiskFileSystem::write(const fs::path& path, std::strin
     if (path.has_parent_path()) {
         fs::create_directories(path.parent_path(), error);
         if (error) {
-            return file_error("file-unwritable", path, "the folder can't be made", error);
+            return file_error("file-unwritable", path.parent_path(), "the folder can't be made", error);
         }
     }
     errno = 0;

@@ -413,6 +413,8 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
             for (const fs::path& path : search_paths_) {
                 error.notes.push_back("searched: " + path.string());
             }
+            error.notes.emplace_back(
+                "further folders are named in \"search_paths\" of the spec, or by -I DIR");
         }
     }
     return errors;

@@ -1,5 +1,7 @@
 """Lists the devices that kernels can run on: python -m kernelfunctions."""
 
+import argparse
+import os
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -13,6 +15,8 @@ Kernels need one of these drivers:
   no GPU                     the same packages: their llvmpipe runs kernels on the processor
 A container has to be given the driver: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all.
 """
+DESCRIPTION = """Lists the devices that kernels can run on, with what they can do, and says which one is used
+where none is named. The environment variable KF_DEVICE names one for a program."""
 COLUMNS = ("DEVICE", "BACKEND", "NAME", "DRIVER")
 
 
@@ -36,6 +40,7 @@ def table(found: Sequence[DeviceInfo]) -> str:
 
 def main() -> int:
     """Prints the table, and which device is used where none is named. Returns 1 where there is none."""
+    argparse.ArgumentParser("python -m kernelfunctions", description=DESCRIPTION).parse_args()
     print(f"kernelfunctions {__version__}")
     found = devices()
     if found:
@@ -50,5 +55,23 @@ def main() -> int:
     return 0
 
 
+def run() -> int:
+    """Runs main(); ends without a traceback where nobody reads what it prints, or it can't be written."""
+    try:
+        code = main()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(
+                f"python -m kernelfunctions: standard output can't be written: {error.strerror}",
+                file=sys.stderr,
+            )
+        # Python flushes it again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

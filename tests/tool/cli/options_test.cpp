@@ -249,6 +249,8 @@ TEST(CommandLine, RefusesWhatIsWrongWithCode2) {
         {{"check", "m", "--jobs", "0"}, "--jobs"},
         {{"check", "m", "--jobs", "many"}, "many"},
         {{"check", "m", "-D", "1x"}, "'1x' is not NAME"},
+        {{"check", "m", "--against"}, "kfgen: error: --against takes FILE, and none is given [command-line]"},
+        {{"generate", "m", "-o"}, "--output-dir takes DIR, and none is given"},
         {{"check", "m", "--namespace", "a::class"}, "'a::class' can't be a C++ namespace"},
         {{"check", "m", "--namespace", "a:b"}, "'a:b' can't be"},
         {{"check", "m", "-v", "-q"}, "-"},

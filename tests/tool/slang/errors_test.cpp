@@ -225,6 +225,8 @@ TEST(SlangErrors, MissingModuleAndImport) {
     EXPECT_EQ(import.errors()[0].location, (Location{file.string(), 2, 8}));
     EXPECT_THAT(import.errors()[0].message, HasSubstr("nowhere.slang"));
     EXPECT_THAT(import.errors()[0].notes, Contains("searched: " + options.search_paths[0].string()));
+    EXPECT_EQ(import.errors()[0].notes.back(),
+              "further folders are named in \"search_paths\" of the spec, or by -I DIR");
 }
 
 TEST(SlangErrors, ModuleNamedLikeASupportModule) {
