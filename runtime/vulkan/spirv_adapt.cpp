@@ -84,7 +84,7 @@ private:
                 Key key(one.begin(), one.end());
                 key.erase(key.begin() + 1);
                 types_.emplace(std::move(key), one[1]);
-                if (op == op_type_pointer && one[2] == physical_storage) {
+                if (op == op_type_pointer && one.size() >= 4 && one[2] == physical_storage) {
                     physical_.insert(one[1]);
                 }
             } else if (in_functions && one.size() >= 3 && physical_.contains(one[1])) {

@@ -73,10 +73,21 @@ private:
                 definitions_.emplace(one[1], one);
             } else if (op == op_decorate && one.size() == 4 && one[2] == decoration_binding) {
                 bindings_[one[1]] = one[3];
-            } else if (op == op_constant || op == op_constant_null || op == op_variable || op == op_load ||
-                       op == op_sampled_image) {
+            } else if (one.size() >= least_words(op)) {
                 definitions_.emplace(one[2], one);
             }
+        }
+    }
+
+    /// The words that an instruction has at least whose value is looked at; more than any has, of others.
+    static std::size_t least_words(std::uint32_t op) {
+        switch (op) {
+            case op_constant_null: return 3;
+            case op_constant:
+            case op_variable:
+            case op_load: return 4;
+            case op_sampled_image: return 5;
+            default: return SIZE_MAX;
         }
     }
 
@@ -154,7 +165,7 @@ private:
         } else if (const Instruction load = definition(sampled, op_load); !load.empty()) {
             source.sampler = sampler_of(sampled);
             const Instruction type = definition(load[1], op_type_sampled_image);
-            if (!type.empty()) {
+            if (type.size() >= 3) {
                 image_type = definition(type[2], op_type_image);
                 source.image = next_++;
                 put(code, op_image, {type[2], source.image, sampled});

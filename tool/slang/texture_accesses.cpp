@@ -170,7 +170,9 @@ private:
             any != words && std::any_of(images_.begin(), images_.end(), [&](const auto& other) {
                 return std::equal(any.begin() + 2, any.end(), other.second.begin() + 2, other.second.end());
             });
-        module_.put(is_there ? words : any);
+        // A type is declared once: those that differed by their formats alone don't all become the same.
+        const bool is_new = image_types_.emplace(any.begin() + 2, any.end()).second;
+        module_.put(is_there || !is_new ? words : any);
     }
 
     std::uint32_t constant(std::uint32_t type, std::uint32_t value) {
@@ -187,6 +189,7 @@ private:
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known_constants_;  // type, value
     std::map<std::uint32_t, Words> images_;                                             // types
     std::map<std::uint32_t, std::uint32_t> image_of_;  // of values, and of types with their samplers
+    std::set<Words> image_types_;                      // that were written, without their ids
     std::set<std::uint32_t> integer_samples_;
     std::set<std::uint32_t> padded_;  // variables, what leads into them, and images
 };

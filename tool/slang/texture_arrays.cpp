@@ -39,6 +39,10 @@ bool is_part(std::uint32_t opcode) {
            opcode == op_image_texel_pointer || opcode == op_copy_object;
 }
 
+/// Behind the words of such an instruction that may be parts; what follows may be literals, which look like
+/// ids.
+std::size_t end_of_parts(const Words& words) { return opcode_of(words) == op_sampled_image ? 5 : 4; }
+
 struct ResourceArray {
     std::uint32_t element = 0;         ///< the type
     std::uint32_t pointer = 0;         ///< the type of an element's variable; 0: there is none yet
@@ -71,6 +75,7 @@ public:
 
     /// Writes the module without arrays; false where it can't.
     bool settle() {
+        if (!is_closed_) return false;
         for (auto& [variable, array] : arrays_) {
             for (std::size_t i = 0; i < array.count(); ++i) array.elements.push_back(module_.next_id());
             if (array.pointer != 0) continue;
@@ -98,7 +103,7 @@ private:
         const auto operand = [&](std::size_t i) { return i < words.size() ? words[i] : 0; };
         switch (opcode) {
             case op_type_int:
-                if (words[2] == 32) integers_.insert(words[1]);
+                if (operand(2) == 32) integers_.insert(words[1]);
                 return;
             case op_type_image:
             case op_type_sampler:
@@ -119,14 +124,16 @@ private:
     }
 
     void note_variable(const Words& words) {
-        if (words[3] != storage_uniform_constant) return;
+        const auto pointed = pointers_.find(words[1]);
+        if (words.size() < 4 || words[3] != storage_uniform_constant || pointed == pointers_.end()) return;
         ResourceArray array;
-        std::uint32_t type = pointers_.at(words[1]).second;
+        std::uint32_t type = pointed->second.second;
         for (auto length = lengths_.find(type); length != lengths_.end(); length = lengths_.find(type)) {
             array.lengths.push_back(length->second.second);
             type = length->second.first;
         }
         if (array.lengths.empty() || !resources_.contains(type)) return;
+        if (array.count() == 0) is_closed_ = false;  // not a number: one that is specialized
         array.element = type;
         for (const auto& [id, pointer] : pointers_)
             if (pointer == std::pair{storage_uniform_constant, type}) array.pointer = id;
@@ -246,7 +253,8 @@ private:
                 std::find(picks.begin(), picks.end(), chain->second) == picks.end())
                 picks.push_back(chain->second);
         } else if (part != parts_.end()) {
-            for (std::size_t i = 3; i < part->second.size(); ++i) find_picks(part->second[i], picks);
+            const std::size_t end = std::min(end_of_parts(part->second), part->second.size());
+            for (std::size_t i = 3; i < end; ++i) find_picks(part->second[i], picks);
         }
     }
 
@@ -310,10 +318,8 @@ private:
         if (part == parts_.end()) return id;
         if (const auto known = made.find(id); known != made.end()) return known->second;
         Words copy = part->second;
-        const std::uint32_t opcode = opcode_of(copy);
-        const std::size_t end = opcode == op_sampled_image ? 5 : 4;
-        for (std::size_t i = 3; i < std::min(end, copy.size()); ++i)
-            copy[i] = write_part(copy[i], picks, number, made);
+        const std::size_t end = std::min(end_of_parts(copy), copy.size());
+        for (std::size_t i = 3; i < end; ++i) copy[i] = write_part(copy[i], picks, number, made);
         copy[2] = made[id] = module_.next_id();
         module_.put(std::move(copy));
         return made[id];

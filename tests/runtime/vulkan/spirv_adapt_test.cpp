@@ -109,6 +109,37 @@ Words with_operand(Words words, std::uint32_t op, std::size_t index, std::uint32
     return words;
 }
 
+/// The module with instruction number `index` cut down to `words` words.
+Words cut(const Words& module, std::size_t index, std::size_t words) {
+    Words result(module.begin(), module.begin() + 5);
+    std::size_t number = 0;
+    for (std::size_t at = 5; at < module.size(); at += module[at] >> 16U) {
+        const std::size_t count = number++ == index ? words : module[at] >> 16U;
+        const auto first = module.begin() + static_cast<std::ptrdiff_t>(at);
+        result.push_back(static_cast<std::uint32_t>(count) << 16U | (module[at] & 0xFFFFU));
+        result.insert(result.end(), first + 1, first + static_cast<std::ptrdiff_t>(count));
+    }
+    return result;
+}
+
+TEST(SpirvAdapt, ReadsNothingBehindInstructionsThatAreTooShort) {
+    for (const char* kernel : {"add_atomic", "texture_compare", "texture_layers"}) {
+        const Words whole = words_of(kernel);
+        std::size_t index = 0;
+        for (std::size_t at = 5; at < whole.size(); at += whole[at] >> 16U, ++index) {
+            for (std::size_t words = 1; words < (whole[at] >> 16U); ++words) {
+                const Words module = cut(whole, index, words);
+                EXPECT_FALSE(without_float_atomics(module).empty());
+                EXPECT_FALSE(bounding_layers(module).empty());
+                EXPECT_FALSE(keeping_subnormals(module).empty());
+                const Compared compared = comparing_itself(module);
+                EXPECT_TRUE(!compared.words.empty() || !compared.refused.empty());
+                (void)descriptors_of(module);
+            }
+        }
+    }
+}
+
 TEST(SpirvCompare, GathersAndComparesItself) {
     constexpr std::uint32_t op_sample_dref = 90;
     constexpr std::uint32_t op_type_image = 25;
