@@ -1,6 +1,12 @@
 // Textures in kernels for CUDA: what Slang and NVRTC make of each method, and what is refused.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
 #include "cuda/nvrtc.h"
 #include "cuda/unit.h"
 #include "support/support_modules.h"
@@ -56,13 +62,14 @@ protected:
     }
 
     /// PTX, which ptxas has taken as well.
-    static std::string ptx_of(const CompiledKernel& kernel, const std::string& architecture) {
+    static std::string ptx_of(const CompiledKernel& kernel, const std::string& architecture,
+                              const std::string& entry_point = "kern") {
         const auto nvrtc = open_nvrtc(wheel_cuda_search(KF_SITE_PACKAGES));
         if (!nvrtc) {
             ADD_FAILURE() << "no NVRTC in " KF_SITE_PACKAGES ": install tests/requirements.txt";
             return {};
         }
-        const auto unit = join_cuda_sources({{"kern", kernel.code, {}, 64, 0, {}}});
+        const auto unit = join_cuda_sources({{entry_point, kernel.code, {}, 64, 0, {}}});
         if (!unit) {
             ADD_FAILURE() << describe(unit.errors());
             return {};
@@ -231,6 +238,52 @@ TEST_F(CudaTextures, AtomicsAreRefused) {
     EXPECT_EQ(error.id, "cuda-texture");
     EXPECT_THAT(error.message, HasSubstr("CUDA has no atomics on textures"));
     EXPECT_EQ(error.location.file, file_);
+}
+
+std::string read_text(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// mip_kernel.ptx of what the compiler makes, for each driver that the runtime takes: without comments, and
+/// what Slang's prelude declares.
+std::string embedded_ptx(const std::string& made) {
+    std::string text =
+        "// What Slang and NVRTC make of mip_kernel.slang: for every driver and device that the runtime "
+        "takes.\n"
+        "// arch=sm_70;version=12000;entries=kf_generate_mip;\n";
+    const std::string unit_name = "kf_generate_mip_0";
+    std::istringstream lines(cap_ptx_version(made, 8, 0));
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t first = line.find_first_not_of(" \t");
+        if (first == std::string::npos || line.compare(first, 2, "//") == 0 || line.starts_with(".global"))
+            continue;
+        for (std::size_t at = line.find(unit_name); at != std::string::npos;
+             at = line.find(unit_name, at + 1))
+            line.erase(at + unit_name.size() - 2, 2);
+        // NVRTC knows no older one any more; nothing in the kernel is newer.
+        text += (line == ".target sm_75" ? ".target sm_70" : line) + "\n";
+    }
+    return text;
+}
+
+TEST_F(CudaTextures, MipKernelIsMadeOfItsSource) {
+    const std::filesystem::path folder = std::filesystem::path(KF_SOURCE_DIR) / "runtime/cuda";
+    CompilerOptions options;
+    options.modules = {folder_.write("none.slang", "module none;").string()};
+    const Outcome<CompiledKernel> kernel =
+        make_compiler(options, support_modules())
+            ->compile({"kf_generate_mip", read_text(folder / "mip_kernel.slang"), {"/spec.kf.json", 1, 1}},
+                      CodeTarget::cuda_source);
+    ASSERT_TRUE(kernel) << describe(kernel.errors());
+    const std::string ptx = embedded_ptx(ptx_of(kernel.value(), "sm_75", "kf_generate_mip"));
+    if (std::getenv("KF_ACCEPT_GOLDENS") != nullptr && !HasFailure()) {
+        std::ofstream(folder / "mip_kernel.ptx", std::ios::binary) << ptx;
+    }
+    EXPECT_TRUE(ptx == read_text(folder / "mip_kernel.ptx"))
+        << "runtime/cuda/mip_kernel.ptx isn't what mip_kernel.slang and kf_texels.slang come to. To accept "
+           "it, once it "
+           "ran on a GPU: KF_ACCEPT_GOLDENS=1 cuda_textures_test";
 }
 
 }  // namespace
