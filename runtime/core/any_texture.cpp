@@ -170,8 +170,9 @@ void check_range(const char* what, const char* thing, std::int64_t& first, std::
 void check_index(const char* what, const char* thing, std::int64_t& index, std::int64_t there) {
     const std::int64_t from = index < 0 ? index + there : index;
     if (from < 0 || from >= there) {
-        refuse(ErrorCode::index_range, std::string(what) + ": there is no " + thing + ' ' +
-                                           std::to_string(index) + "; there are " + counted(there, thing));
+        refuse(ErrorCode::index_range,
+               std::string(what) + ": there is no " + thing + ' ' + std::to_string(index) +
+                   (there == 1 ? "; there is " : "; there are ") + counted(there, thing));
     }
     index = from;
 }

@@ -3,6 +3,7 @@
 
 #include "core/describe.h"
 #include "core/generator_rules.h"
+#include "core/kinds/texture_binding.h"
 
 namespace kf::detail {
 
@@ -126,8 +127,9 @@ Refusal mismatch(const Argument& argument, const ArgShape& given) {
                given.shape.size() != dims_of(argument)) {
         code = ErrorCode::rank_mismatch;
     }
+    const std::string why = texture_misfit(argument, given);
     return {code, "expected " + expected_text(argument, given) + ", found " + found_text(given) +
-                      conversion_hint(argument, given)};
+                      (why.empty() ? conversion_hint(argument, given) : why)};
 }
 
 std::string shown(const Given& given) { return given.text() + " (" + given.type_text() + ")"; }

@@ -103,11 +103,23 @@ std::string format_and_kind(const TextureShape& shape) {
     return std::string(info_of(shape.format).name) + " texture of kind '" + kind_word(shape) + "'";
 }
 
+/// How a picture without alpha gets one; empty of what is no such picture.
+std::string alpha_cure(const TextureShape& shape, const Dims& array) {
+    const TextureFormatInfo& info = info_of(shape.format);
+    const std::size_t dimensions =
+        static_cast<std::size_t>(shape.dimensions) + (shape.is_cube || shape.is_array ? 1 : 0) + 1;
+    if (info.components != 4 || array.size() != dimensions || array[dimensions - 1] != 3) return {};
+    const bool is_fraction = info.texel == TexelClass::unorm || info.texel == TexelClass::srgb;
+    const char* const opaque = !is_fraction ? "1" : info.scalar == ScalarType::uint8 ? "255" : "65535";
+    return std::string("; np.insert(a, 3, ") + opaque + ", axis=-1) adds an alpha";
+}
+
 [[noreturn]] void refuse_extents(const TextureShape& shape, const Dims& array, const Where& where) {
     refuse(ErrorCode::shape_mismatch, where,
            "the array's shape is " + to_string(array) + "; the texels of " +
                detail::with_article(format_and_kind(shape)) + " have the shape " + texels_text(shape) +
-               (info_of(shape.format).components == 1 ? ", or that with a last extent of 1" : ""));
+               (info_of(shape.format).components == 1 ? ", or that with a last extent of 1" : "") +
+               alpha_cure(shape, array));
 }
 
 bool has_layer_axis(const TextureShape& shape) { return shape.is_array || shape.is_cube; }

@@ -231,7 +231,12 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: kf.Texture.from_numpy(np.zeros((3, 4, 3), np.uint8), "rgba8"),
         kf.ArgumentError,
         "Texture.from_numpy: argument 'a': the array's shape is [3, 4, 3]; the texels of a rgba8 texture of "
-        "kind '2d' have the shape [h, w, 4]",
+        "kind '2d' have the shape [h, w, 4]; np.insert(a, 3, 255, axis=-1) adds an alpha",
+    ),
+    (
+        lambda: kf.Texture.empty((3, 4), "r8").mip(1),
+        kf.ArgumentError,
+        "mip: there is no mip 1; there is 1 mip",
     ),
     (
         lambda: kf.Texture.from_numpy(np.zeros((3, 4, 1), np.uint8), "r8"),

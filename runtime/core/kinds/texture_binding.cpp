@@ -24,21 +24,6 @@ const char* class_text(TextureFormat format) {
              with_article(to_string(request.arguments[i].texture->shape())) + why);
 }
 
-void check_given_format(const TextureRules& rules, const kinds::Texture& texture, const BindRequest& request,
-                        std::size_t i) {
-    const TextureFormat format = request.arguments[i].texture->format();
-    if (!rules.takes_class(format)) {
-        refuse(request, i, ErrorCode::type_mismatch,
-               std::string(", whose texels are read as ") + class_text(format));
-    }
-    if (rules.takes_format(format)) return;
-    refuse(request, i, ErrorCode::type_mismatch,
-           rules.is_written ? ": kernels write texels of " + texture.format +
-                                  " alone; make it so, or say its format in the call spec (\"format\": \"" +
-                                  std::string(info_of(format).name) + "\")"
-                            : ": the call spec says \"format\": \"" + texture.format + "\"");
-}
-
 void check_sampler_of(const BindRequest& request, std::size_t i) {
     const Sampler* sampler = request.arguments[i].sampler;
     if (sampler == nullptr) {
@@ -81,6 +66,33 @@ std::string describe(const kinds::Texture& texture, const Argument& argument) {
            (texture.is_combined ? " with a sampler" : "");
 }
 
+namespace {
+
+/// Why the texture is none that the parameter takes, behind "found a …".
+std::string misfit_text(const kinds::Texture& texture, const AnyTexture& given) {
+    const TextureRules rules = rules_of(texture);
+    const TextureShape& shape = given.shape();
+    if (!rules.takes_dimensions(given.state()->range)) {
+        const bool has_more = (shape.is_array || shape.is_cube) && !has_layers(texture);
+        return has_more ? ": layer() gives one of its layers" : "";
+    }
+    if (!rules.takes_class(shape.format))
+        return std::string(", whose texels are read as ") + class_text(shape.format);
+    if (rules.takes_format(shape.format)) return "";
+    if (!rules.is_written) return ": the call spec says \"format\": \"" + texture.format + "\"";
+    return ": kernels write texels of " + texture.format +
+           " alone; make it so, or say its format in the call spec (\"format\": \"" +
+           std::string(info_of(shape.format).name) + "\")";
+}
+
+}  // namespace
+
+std::string texture_misfit(const Argument& argument, const ArgShape& given) {
+    const auto* texture = std::get_if<kinds::Texture>(&argument.kind);
+    const bool is_given = given.kind == ArgShape::Kind::texture && given.texture != nullptr && *given.texture;
+    return texture != nullptr && is_given ? misfit_text(*texture, *given.texture) : "";
+}
+
 std::optional<int> conversion_cost(const kinds::Texture& texture, const Argument& argument,
                                    const ArgShape& given) {
     if (given.kind == ArgShape::Kind::absent) {
@@ -111,10 +123,11 @@ void check_given(const kinds::Texture& texture, const BindRequest& request, std:
     }
     const TextureRules rules = rules_of(texture);
     if (!rules.takes_dimensions(given.state()->range)) {
-        const bool has_more = (given.shape().is_array || given.shape().is_cube) && !has_layers(texture);
-        refuse(request, i, ErrorCode::rank_mismatch, has_more ? ": layer() gives one of its layers" : "");
+        refuse(request, i, ErrorCode::rank_mismatch, misfit_text(texture, given));
     }
-    check_given_format(rules, texture, request, i);
+    if (!rules.takes_format(given.format())) {
+        refuse(request, i, ErrorCode::type_mismatch, misfit_text(texture, given));
+    }
     if (rules.is_written && !given.writable()) {
         refuse(request, i, ErrorCode::type_mismatch,
                ", which calls only read: make it with writable=True (in C++ as an RWTexture)");

@@ -31,4 +31,8 @@ inline bool is_uploaded(const kinds::Texture&) { return false; }
 inline void pack_record(const kinds::Texture&, const manifest::Argument&, const manifest::Record&,
                         const void*, std::byte*) {}
 
+/// Why the texture that is given is none that the parameter takes, behind "found a …": its dimensions, its
+/// texels, its format. Empty where nothing more is to be said.
+[[nodiscard]] std::string texture_misfit(const manifest::Argument& argument, const ArgShape& given);
+
 }  // namespace kf::detail
