@@ -29,6 +29,7 @@ TextureRules rules_of(const manifest::kinds::Texture& texture) {
     rules.is_written = texture.access != manifest::Access::read;
     rules.is_combined = texture.is_combined;
     rules.one_mip = rules.is_written || texture.per_pixel;
+    rules.faces_as_layers = has_faces_as_layers(texture);
     if (!texture.format.empty()) rules.format = texture_format_named(texture.format);
     for (const TexelClass one : classes) {
         if (manifest::kinds::is_read_as(one, texture.texel)) rules.classes |= bit_of(one);

@@ -18,6 +18,7 @@ struct TextureRules {
     bool is_written = false;
     bool is_combined = false;
     bool one_mip = false;                 ///< calls see its first mip alone
+    bool faces_as_layers = false;         ///< calls see a cube as the 2D array of its faces
     std::optional<TextureFormat> format;  ///< absent: any of the classes
     std::uint8_t classes = 0;             ///< a bit for each TexelClass
 
@@ -42,6 +43,10 @@ struct TextureRules {
     [[nodiscard]] driver::ImageRange range(const TextureState& state) const {
         driver::ImageRange seen = state.range;
         if (one_mip) seen.mips = 1;
+        if (faces_as_layers) {
+            seen.dimension = driver::ImageDimension::two;
+            seen.is_array = true;
+        }
         return seen;
     }
 };

@@ -160,3 +160,40 @@ def test_a_texture_beside_what_is_differentiated(textures: ModuleType) -> None:
     textures.lit.backward(given, light, lit)
     assert light.grad is not None
     np.testing.assert_allclose(light.grad.to_numpy(), image[..., :3].sum(-1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["cube", "cube_array"])
+@pytest.mark.parametrize("size", [1, 7])
+def test_faces_feed_calls_as_layers(textures: ModuleType, kind: str, size: int) -> None:
+    """Of a cube, and of several: [faces, y, x], the first mip of the view."""
+    faces = 6 if kind == "cube" else 12
+    image = texels(faces, 2 * size, 2 * size, 4)
+    given = kf.Texture.from_numpy(image, "rgba32f", kind=kind, mips=2)
+    given.generate_mips()
+    for view in (given, given.mip(1)):
+        seen = view.to_numpy()
+        gain = texels(faces, 1, 1)
+        found = textures.tone_faces(view, gain)
+        assert found.shape == view.shape and found.kind == "2d_array"
+        np.testing.assert_allclose(found.to_numpy(), 255.0 * seen * gain[..., None], rtol=0, atol=0.51)
+    into = kf.Texture.empty((2 * size, 2 * size), "rgba8", kind=kind, layers=faces)
+    textures.tone_faces(given, np.ones((1, 1, 1), np.float32), out=into.layer_range(0, faces))
+    np.testing.assert_allclose(into.to_numpy(), 255.0 * image, rtol=0, atol=0.51)
+
+
+def test_faces_are_written_and_changed_in_place(textures: ModuleType) -> None:
+    image = texels(6, 5, 5, 4)
+    x = kf.Texture.from_numpy(image, "rgba32f", kind="cube")
+    z = kf.Texture.from_numpy(texels(6, 5, 5), "r32f", kind="cube", writable=True)
+    before = z.to_numpy()
+    y, _ = textures.split_faces(x, z=z)
+    assert y.kind == "cube" and y.format == "rg16f"
+    np.testing.assert_allclose(y.to_numpy(), image[..., :2], atol=1e-3)
+    np.testing.assert_array_equal(z.to_numpy(), before + image[..., 2])
+    given = kf.Texture.empty((5, 5), "rg16f", kind="cube_array", layers=12).cube(1)
+    assert textures.split_faces(x, y=given, z=z)[0] is given
+    np.testing.assert_array_equal(given.to_numpy(), y.to_numpy())
+    with pytest.raises(kf.ArgumentError, match="expected float3 texturecube, found a 2D array"):
+        textures.split_faces(x.layer_range(0, 6), z=z)
+    with pytest.raises(kf.ArgumentError, match=r"'z'.* shape"):
+        textures.split_faces(x, z=kf.Texture.empty((4, 4), "r32f", kind="cube"))

@@ -107,8 +107,9 @@ void list_resources(const Texture& texture, const Call& call, std::int64_t index
     const ResourceKind kind = resource_of(texture);
     ResourceSlot slot{call.arguments[static_cast<std::size_t>(index)].name, kind,
                       texture.access != Access::read};
-    slot.dimension = texture.dimension;
-    slot.is_array = texture.is_array;
+    const bool as_layers = has_faces_as_layers(texture);
+    slot.dimension = as_layers ? TextureDimension::two : texture.dimension;
+    slot.is_array = texture.is_array || as_layers;
     slot.format = texture.format;
     slot.texel = texture.texel;
     slot.samplers = kind == ResourceKind::texture ? samplers_of(call) : 1;

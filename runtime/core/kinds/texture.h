@@ -60,6 +60,10 @@ constexpr std::int64_t dimensions_of(TextureDimension dimension) {
 inline bool has_layers(const Texture& texture) {
     return texture.is_array || texture.dimension == TextureDimension::cube;
 }
+/// Returns whether kernels see a cube's faces as layers of a 2D array.
+inline bool has_faces_as_layers(const Texture& texture) {
+    return texture.per_pixel && texture.dimension == TextureDimension::cube;
+}
 /// Returns whether shaders can have such components: "float", "int" or "uint".
 [[nodiscard]] bool is_texel_word(const std::string& word);
 /// Returns whether shaders have such components of texels of that class: floats of fractions, too.

@@ -111,7 +111,11 @@ Diagnostics check_texture_arrays(const PlannedCall& call) {
 }
 
 std::string bound_texture_type(const PlannedArgument& argument) {
-    const Texture& texture = texture_of(argument.host);
+    Texture texture = texture_of(argument.host);
+    if (has_faces_as_layers(texture)) {
+        texture.dimension = TextureDimension::two;
+        texture.is_array = true;
+    }
     const std::string element = has_fourth(argument.host) ? to_string(argument.host.element.scalar) + "4"
                                                           : declared_name(argument.type);
     return std::string(is_written_to(texture) ? "RW" : "") + texture_name(texture) + "<" + element + ">";

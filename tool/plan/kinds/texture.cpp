@@ -172,14 +172,6 @@ Outcome<manifest::Argument> feed_texels(const KindSpec& kind, const KindTarget& 
                        "' feeds textures of its dimensions, and texel by texel float, half, int and uint, "
                        "and vectors of these"});
     }
-    if (kind.texture.dimension == TextureDimension::cube) {
-        return feed_error(kind, "argument-type",
-                          target_name(target) + ": '" + kind.spelling +
-                              "' is for parameters that are cubes: texels of its faces feed none of type '" +
-                              target.type.name + "'",
-                          {std::string("give it ") + (target.role == Role::in ? "" : "rw") +
-                           "texture2d_array, and a cube's faces as layers: texture.layer_range(0, 6)"});
-    }
     Texture texture;
     texture.dimension = kind.texture.dimension;
     texture.is_array = kind.texture.array;

@@ -149,6 +149,14 @@ TEST(Textures, FeedCallsTexelByTexel) {
     EXPECT_EQ(planned_call(read).rank, 3);
     EXPECT_EQ(texture_in(read),
               (Texture{Access::read, TextureDimension::two, true, "", "float", false, true}));
+    for (const bool is_array : {false, true}) {
+        const Outcome<Plan> faces =
+            texture_plan(type_named("float4"), is_array ? "\"texturecube_array\"" : "\"texturecube\"");
+        ASSERT_TRUE(faces) << faces.errors().front().message;
+        EXPECT_EQ(planned_call(faces).rank, 3);
+        EXPECT_EQ(texture_in(faces),
+                  (Texture{Access::read, TextureDimension::cube, is_array, "", "float", false, true}));
+    }
     for (const Direction direction : {Direction::out, Direction::inout}) {
         const Outcome<Plan> written = texture_plan(type_named("half2"), "\"rwtexture3d\"", direction);
         ASSERT_TRUE(written) << written.errors().front().message;
@@ -159,7 +167,6 @@ TEST(Textures, FeedCallsTexelByTexel) {
     EXPECT_THAT(ids(texture_plan(type_named("float3"), "\"texture2d\"", Direction::out)),
                 ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(type_named("float2x2"), "\"texture2d\"")), ElementsAre("argument-type"));
-    EXPECT_THAT(ids(texture_plan(type_named("float4"), "\"texturecube\"")), ElementsAre("argument-type"));
     EXPECT_THAT(ids(texture_plan(type_named("double"), "\"texture2d\"")), ElementsAre("argument-type"));
     const Outcome<Plan> tensor = texture_plan(type_named("DiffTexture2D<float4, 2>"), "\"texture2d\"");
     ASSERT_THAT(ids(tensor), ElementsAre("argument-type"));
