@@ -27,6 +27,11 @@ void CommandLog::copy(const std::shared_ptr<driver::Allocation>& target, std::ui
     commands_.emplace_back(Copy{target, target_offset, source, source_offset, size});
 }
 
+driver::Dispatch CommandLog::last_dispatch() const {
+    const Dispatch& last = std::get<Dispatch>(commands_.back());
+    return {last.kernel.get(), last.groups, last.block, last.uses, last.resources};
+}
+
 std::span<std::byte> CommandLog::block(std::size_t index) {
     auto command = commands_.begin();
     for (;; ++command) {

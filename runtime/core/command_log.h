@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,6 +27,12 @@ public:
     [[nodiscard]] bool is_empty() const { return commands_.empty(); }
     /// The block of the last command, a dispatch.
     [[nodiscard]] std::span<std::byte> last_block() { return std::get<Dispatch>(commands_.back()).block; }
+    /// The last command, a dispatch; lent.
+    [[nodiscard]] driver::Dispatch last_dispatch() const;
+    /// Gives it another resource in place of number `index`.
+    void set_last_resource(std::size_t index, driver::Resource resource) {
+        std::get<Dispatch>(commands_.back()).resources[index] = std::move(resource);
+    }
     /// The block of dispatch number `index`.
     [[nodiscard]] std::span<std::byte> block(std::size_t index);
     /// How many of the commands are dispatches.

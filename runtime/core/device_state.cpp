@@ -101,4 +101,10 @@ DeviceInfo device_info(const driver::Info& info) {
             info.features};
 }
 
+std::string on_other_device(const Device& device, const DeviceState& own) {
+    const std::string id = device.info().id;
+    return "is on device " + id + ", the module on " + own.info().id +
+           (id == own.info().id ? " (opened another time)" : "");
+}
+
 }  // namespace kf::detail

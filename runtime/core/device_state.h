@@ -99,6 +99,9 @@ private:
 /// A handle over a driver's device; how tests put in one of their own.
 [[nodiscard]] Device make_device(std::shared_ptr<driver::Device> device);
 
+/// "is on device vulkan:1, the module on vulkan:0", of what was given to a call of `own`'s.
+[[nodiscard]] std::string on_other_device(const Device& device, const DeviceState& own);
+
 [[nodiscard]] DeviceInfo device_info(const driver::Info& info);
 
 }  // namespace kf::detail

@@ -21,24 +21,30 @@ void GraphState::build(driver::Device& driver) {
     for (const std::shared_ptr<KeptCall>& call : calls()) {
         // Before its commands: what is set meanwhile comes with the next update.
         const std::uint64_t version = call->version();
+        const std::uint64_t resources = call->resources_version();
         if (graph) call->append_to(*graph);
         dispatches += call->dispatches();
-        nodes.push_back({dispatches - 1, version});
+        nodes.push_back({dispatches - 1, version, resources});
     }
     nodes_ = std::move(nodes);
     graph_ = std::move(graph);
     is_built_ = true;
 }
 
-void GraphState::update() {
+bool GraphState::update() {
     for (std::size_t i = 0; i < calls().size(); ++i) {
         KeptCall& call = *calls()[i];
         const std::uint64_t version = call.version();
         if (version == nodes_[i].version) continue;
-        call.read_block(
-            [&](std::span<const std::byte> block) { graph_->set_block(nodes_[i].dispatch, block); });
+        bool has_resources = true;
+        call.read_block([&](std::span<const std::byte> block) {
+            has_resources = call.resources_version() == nodes_[i].resources;
+            if (has_resources) graph_->set_block(nodes_[i].dispatch, block);
+        });
+        if (!has_resources) return false;
         nodes_[i].version = version;
     }
+    return true;
 }
 
 void GraphState::replay(const DeviceState& on) {
@@ -56,14 +62,14 @@ void GraphState::replay(const DeviceState& on) {
         for (const std::shared_ptr<KeptCall>& call : calls()) call->run(on);
         return;
     }
-    update();
+    if (!update()) build(driver);
     driver.replay(*graph_);
 }
 
 void fail_unknown_value(const GraphState& graph, std::string_view name) {
     std::string known;
     for (const std::shared_ptr<KeptCall>& call : graph.calls())
-        known += "\n  " + call->function().name + ": " + settable_text(call->call());
+        known += "\n  " + call->function().name + ": " + call->settable_text();
     throw ArgumentError(ErrorCode::unknown_name, "graph: set: no call has a value '" + std::string(name) +
                                                      "'; its calls have:" + known);
 }

@@ -30,13 +30,16 @@ public:
 
 private:
     struct Node {
-        std::size_t dispatch = 0;   ///< its own one's number in `graph_`
-        std::uint64_t version = 0;  ///< of the values that the driver's graph has
+        std::size_t dispatch = 0;     ///< its own one's number in `graph_`
+        std::uint64_t version = 0;    ///< of the values that the driver's graph has
+        std::uint64_t resources = 0;  ///< the same of textures and samplers
     };
 
     void close();
     void build(driver::Device& driver);
-    void update();
+    /// Brings the driver's graph up to date, but for textures and samplers: returns false where others were
+    /// set, since which calls wait for which follows from those.
+    [[nodiscard]] bool update();
 
     std::shared_ptr<DeviceState> device_;
     Encoder encoder_;

@@ -330,9 +330,7 @@ private:
     }
 
     [[nodiscard]] std::string on_other_device(const Device& device) const {
-        const std::string id = device.info().id;
-        return "is on device " + id + ", the module on " + device_.info().id +
-               (id == device_.info().id ? " (opened another time)" : "");
+        return detail::on_other_device(device, device_);
     }
 
     [[nodiscard]] CommandTarget target() const { return {device_, recorder_, kept_ != nullptr}; }
@@ -633,7 +631,18 @@ private:
         issue(request);
         std::vector<Dims> extents;
         for (const ArgumentView& view : views_) extents.push_back(view.data.extents);
-        kept_->end({ref_, call_index_, pass_, binding_, std::move(extents), temporary_});
+        kept_->end({ref_, call_index_, pass_, binding_, std::move(extents), settled_textures(), temporary_});
+    }
+
+    /// The texture of each argument, given or made.
+    [[nodiscard]] std::vector<AnyTexture> settled_textures() const {
+        std::vector<AnyTexture> textures;
+        if (call_.resources.empty()) return textures;
+        for (std::size_t i = 0; i < args_.size(); ++i) {
+            textures.push_back(views_[i].texture != nullptr ? *views_[i].texture
+                                                            : args_[i].allocated_texture);
+        }
+        return textures;
     }
 
     void issue(const BindRequest& request) {

@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "core/bind_error.h"
+#include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/encoder_state.h"
 #include "core/join.h"
 #include "core/kinds/binding.h"
 #include "core/module_state.h"
+#include "core/sampler_state.h"
+#include "core/texture_rules.h"
 
 namespace kf::detail {
 namespace {
@@ -35,6 +40,23 @@ std::string_view settable_name(const Argument& argument) {
     std::string_view name = argument.name;
     if (manifest::is_global(name)) name.remove_prefix(manifest::global_prefix.size());
     return name;
+}
+
+/// Whether what is given becomes a resource beside the block.
+bool is_resource(const Argument& argument) { return passes_texture(argument) || passes_sampler(argument); }
+
+/// Whether an argument has a value that runs may differ in.
+bool is_settable(const Argument& argument) {
+    if (is_resource(argument)) return true;
+    if (manifest::is_only_written(argument.role) || !has_host_value(argument)) return false;
+    const Arg::Kind given = given_as(argument);
+    return given == Arg::Kind::value || given == Arg::Kind::generator;
+}
+
+/// Where among the call's resources that of an argument is.
+std::size_t resource_index(const manifest::Call& call, std::size_t leaf) {
+    const auto found = std::ranges::find(call.resources, static_cast<std::int64_t>(leaf));
+    return static_cast<std::size_t>(found - call.resources.begin());
 }
 
 std::optional<std::size_t> look_up(const manifest::Call& call, std::string_view name) {
@@ -118,16 +140,15 @@ void KeptCall::move_temporary(const std::shared_ptr<driver::Allocation>& to) {
     }
 }
 
-bool is_settable(const Argument& argument) {
-    if (manifest::is_only_written(argument.role) || !has_host_value(argument)) return false;
-    const Arg::Kind given = given_as(argument);
-    return given == Arg::Kind::value || given == Arg::Kind::generator;
+/// What the call made is what it returns.
+bool KeptCall::can_set(std::size_t leaf) const {
+    return is_settable(call().arguments[leaf]) && !settled_.binding.arguments[leaf].allocate;
 }
 
-std::string settable_text(const manifest::Call& call) {
+std::string KeptCall::settable_text() const {
     std::vector<std::string> names;
-    for (const Argument& argument : call.arguments) {
-        if (is_settable(argument)) names.push_back("'" + std::string(settable_name(argument)) + "'");
+    for (std::size_t i = 0; i < call().arguments.size(); ++i) {
+        if (can_set(i)) names.push_back("'" + std::string(settable_name(call().arguments[i])) + "'");
     }
     return names.empty() ? "no values" : join(names, " and ");
 }
@@ -141,32 +162,83 @@ std::size_t find_settable(const KeptCall& call, std::string_view name) {
     if (!found) {
         throw ArgumentError(ErrorCode::unknown_name, call.function().name + ": set: no value '" +
                                                          std::string(name) + "'; it has " +
-                                                         settable_text(call.call()));
+                                                         call.settable_text());
     }
     call.check_settable(*found);
     return *found;
 }
 
 void KeptCall::check_settable(std::size_t leaf) const {
+    if (can_set(leaf)) return;
     const Argument& argument = call().arguments[leaf];
-    if (is_settable(argument)) return;
+    const std::string others = "; what can be set: " + settable_text();
+    if (is_resource(argument)) {
+        fail(request({}), leaf, ErrorCode::type_mismatch,
+             "set: it is the texture that the call made when it was prepared, and returns: prepare the call "
+             "with a texture for it, and others can be set" +
+                 others);
+    }
     const bool output = manifest::is_only_written(argument.role);
     fail(request({}), leaf, ErrorCode::type_mismatch,
          std::string("set: ") + (output ? "an output" : "what it reads in memory") +
-             " is settled when the call is prepared: write to that memory, or prepare another call; values "
-             "can be set: " +
-             settable_text(call()));
+             " is settled when the call is prepared: write to that memory, or prepare another call" + others);
 }
 
 void KeptCall::check_one(const Change& change) const {
     check_settable(change.leaf);
     const BindRequest all = request(views_);
     check_changed(all, change.leaf, settled_.binding);
+    const Argument& argument = call().arguments[change.leaf];
+    // A whole texture takes no part in the call's shape.
+    if (is_resource(argument) && flat_extents(argument, views_[change.leaf]).empty()) return;
     const Dims& extents = views_[change.leaf].data.extents;
     if (const Dims& known = settled_.extents[change.leaf]; !(extents == known)) {
         fail(all, change.leaf, ErrorCode::shape_mismatch,
              "set: it has shape " + to_string(extents) + ", and the call was prepared for " +
                  to_string(known) + ": prepare another one");
+    }
+}
+
+driver::Resource KeptCall::resource_of(const Change& change) const {
+    DeviceState& on = *device();
+    const Argument& argument = call().arguments[change.leaf];
+    const ArgumentView& view = views_[change.leaf];
+    if (passes_sampler(argument)) return driver::SamplerBinding{sampler_on(*view.sampler, on)};
+    const TextureState& state = *view.texture->state();
+    if (!state.device->is_same(on)) {
+        fail(request({}), change.leaf, ErrorCode::device_mismatch,
+             "set: the texture " + on_other_device(view.texture->device(), on));
+    }
+    const TextureRules rules = texture_rules(argument).value();
+    std::shared_ptr<driver::Sampler> sampler;
+    if (rules.is_combined) sampler = sampler_on(*view.sampler, on);
+    return driver::ImageBinding{state.image, rules.range(state), std::move(sampler)};
+}
+
+/// Makes the resources of what changes, and lets the driver check them in a list of commands that never runs.
+void KeptCall::check_resources(std::span<Change> changes) const {
+    std::vector<driver::Resource> resources;
+    for (Change& change : changes) {
+        if (!is_resource(call().arguments[change.leaf])) continue;
+        change.resource = resource_of(change);
+        if (!launches()) continue;
+        if (resources.empty())
+            std::ranges::copy(log_.last_dispatch().resources, std::back_inserter(resources));
+        resources[resource_index(call(), change.leaf)] = *change.resource;
+    }
+    if (resources.empty()) return;
+    check_textures_apart(request(views_));
+    driver::Dispatch dispatch = log_.last_dispatch();
+    dispatch.resources = resources;
+    device()->driver().make_recorder()->dispatch(dispatch);
+}
+
+void KeptCall::put_resource(Change& change) {
+    if (change.arg.texture != nullptr) {
+        change.replaced = std::exchange(settled_.textures[change.leaf], *change.arg.texture);
+    }
+    if (launches()) {
+        log_.set_last_resource(resource_index(call(), change.leaf), std::move(*change.resource));
     }
 }
 
@@ -189,24 +261,39 @@ void KeptCall::put(const Change& change) {
     }
 }
 
-void KeptCall::check(std::span<const Change> changes) {
-    const std::lock_guard lock(mutex_);
+std::unique_lock<std::mutex> KeptCall::check(std::span<Change> changes) {
+    std::unique_lock lock(mutex_);
     views_.resize(call().arguments.size());
+    for (std::size_t i = 0; i < settled_.textures.size(); ++i) {
+        views_[i].texture = settled_.textures[i] ? &settled_.textures[i] : nullptr;
+    }
     for (const Change& change : changes) {
         ArgumentView& view = views_[change.leaf];
         view.kind = change.arg.kind;
         view.data.extents = {};
         view.data.strides = {};
+        view.texture = nullptr;
+        view.sampler = nullptr;
         read_given(call().arguments[change.leaf], change.arg, view);
         check_one(change);
     }
+    check_resources(changes);
+    return lock;
 }
 
-void KeptCall::set(std::span<const Change> changes) {
+void KeptCall::set(std::span<Change> changes, const std::unique_lock<std::mutex>& /*lock*/) {
+    bool binds = false;
+    for (Change& change : changes) {
+        if (change.resource) {
+            put_resource(change);
+            binds = true;
+        } else if (launches()) {
+            put(change);
+        }
+    }
     if (!launches()) return;
-    const std::lock_guard lock(mutex_);
-    for (const Change& change : changes) put(change);
     version_.fetch_add(1, std::memory_order_release);
+    if (binds) resources_version_.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace kf::detail

@@ -1,12 +1,14 @@
 // Calls that are bound once and run often: prepared ones, and those of graphs.
 #pragma once
 
+#include <kf/any_texture.h>
 #include <kf/invoke.h>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,17 +26,20 @@ struct SettledCall {
     std::size_t call = 0;
     PassKind pass = PassKind::forward;
     Binding binding;
-    std::vector<Dims> extents;                      ///< of what was given for each argument, in scalars
+    std::vector<Dims> extents;         ///< of what was given for each argument, in scalars
+    std::vector<AnyTexture> textures;  ///< one an argument, null for what is none; empty without any
     std::shared_ptr<driver::Allocation> temporary;  ///< its own, null for none
 };
 
 /// A call with its commands, and the memory that they need. Thread-safe.
 class KeptCall {
 public:
-    /// A new value for argument `leaf`: a value, or a generator.
+    /// A new value for argument `leaf`: a value, a generator, a texture or a sampler.
     struct Change {
         std::size_t leaf = 0;
         Arg arg;
+        std::optional<driver::Resource> resource = {};  ///< what check() made of a texture or a sampler
+        AnyTexture replaced = {};                       ///< what set() let go of
     };
 
     /// `log`: the call's commands, its own dispatch the last, unless there is nothing to launch.
@@ -49,12 +54,15 @@ public:
     /// Records it as it is now: values that are set later don't reach what was recorded.
     void append_as_it_is(driver::Recorder& recorder);
 
-    /// Refuses values that the call can't have.
-    void check(std::span<const Change> changes);
-    /// Sets values for later runs, which were checked.
-    void set(std::span<const Change> changes);
+    /// Refuses values that the call can't have, all of them together. Runs wait, and so does who else sets
+    /// values, as long as the lock is held.
+    [[nodiscard]] std::unique_lock<std::mutex> check(std::span<Change> changes);
+    /// Sets values for later runs, which were checked under this lock.
+    void set(std::span<Change> changes, const std::unique_lock<std::mutex>& lock);
     /// Says that argument `leaf` can't be set; returns where it can.
     void check_settable(std::size_t leaf) const;
+    /// What can be set, for messages: "'t' and 'seed'".
+    [[nodiscard]] std::string settable_text() const;
 
     [[nodiscard]] const SettledCall& settled() const { return settled_; }
     [[nodiscard]] const manifest::Function& function() const;
@@ -62,6 +70,10 @@ public:
     [[nodiscard]] const std::shared_ptr<DeviceState>& device() const;
     /// How often values were set.
     [[nodiscard]] std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+    /// How often textures or samplers were set.
+    [[nodiscard]] std::uint64_t resources_version() const {
+        return resources_version_.load(std::memory_order_acquire);
+    }
     /// Whether its own dispatch is the last command, and how many dispatches there are.
     [[nodiscard]] bool launches() const { return settled_.binding.total > 0; }
     [[nodiscard]] std::size_t dispatches() const { return log_.dispatches(); }
@@ -76,8 +88,12 @@ private:
     [[nodiscard]] BindRequest request(std::span<const ArgumentView> views) const;
     [[nodiscard]] const manifest::Kernel& kernel() const;
     [[nodiscard]] const manifest::BlockLayout& layout() const;
+    [[nodiscard]] bool can_set(std::size_t leaf) const;
     void check_one(const Change& change) const;
+    void check_resources(std::span<Change> changes) const;
+    [[nodiscard]] driver::Resource resource_of(const Change& change) const;
     void put(const Change& change);
+    void put_resource(Change& change);
     void move_temporary(const std::shared_ptr<driver::Allocation>& to);
 
     SettledCall settled_;
@@ -86,6 +102,7 @@ private:
     /// One an argument, from the first check on: a value is looked at in its argument's place.
     std::vector<ArgumentView> views_;
     std::atomic<std::uint64_t> version_ = 0;
+    std::atomic<std::uint64_t> resources_version_ = 0;
 };
 
 /// The recorder of encoders that keep calls: each becomes a KeptCall once it is complete.
@@ -119,9 +136,5 @@ private:
 [[nodiscard]] std::size_t find_settable(const KeptCall& call, std::string_view name);
 /// Whether the call has it.
 [[nodiscard]] bool has_settable(const KeptCall& call, std::string_view name);
-/// What can be set, for messages: "'t' and 'seed'".
-[[nodiscard]] std::string settable_text(const manifest::Call& call);
-/// Whether an argument has a value that runs may differ in.
-[[nodiscard]] bool is_settable(const manifest::Argument& argument);
 
 }  // namespace kf::detail

@@ -2,11 +2,14 @@
 #include <kf/prepared.h>
 
 #include <cstring>
+#include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/bind_error.h"
 #include "core/convert.h"
+#include "core/describe.h"
 #include "core/encoder_state.h"
 #include "core/generator_rules.h"
 #include "core/graph_state.h"
@@ -69,6 +72,9 @@ bool is_that_generator(const Argument& argument, const NewValue& value) {
 std::string new_value_text(const NewValue& value) {
     if (value.generator != GeneratorKind::none)
         return generator_text(value.generator, static_cast<std::int64_t>(value.rank));
+    if (value.sampler != nullptr) return "a sampler";
+    if (value.texture != nullptr)
+        return *value.texture ? with_article(to_string(value.texture->shape())) : "a null texture";
     if (std::holds_alternative<std::monostate>(value.number)) return to_string(value.element);
     if (std::holds_alternative<bool>(value.number)) return "a bool";
     return std::holds_alternative<double>(value.number) ? "a floating number" : "an integer";
@@ -93,7 +99,15 @@ void convert(KeptCall& call, std::string_view name, const NewValue& value, Conve
     const ElementType element = element_type(argument.element);
     std::array<std::byte, largest_scalar>& number = converted.number;
     Arg arg;
-    if (value.generator != GeneratorKind::none) {
+    if (value.texture != nullptr) {
+        if (!passes_texture(argument)) refuse_type(call, leaf, value);
+        arg.kind = Arg::Kind::texture;
+        arg.texture = value.texture;
+    } else if (value.sampler != nullptr) {
+        if (!passes_sampler(argument)) refuse_type(call, leaf, value);
+        arg.kind = Arg::Kind::sampler;
+        arg.sampler = value.sampler;
+    } else if (value.generator != GeneratorKind::none) {
         if (!is_that_generator(argument, value)) refuse_type(call, leaf, value);
         arg = Arg::make(Arg::Kind::generator, value.value, nullptr, nullptr, nullptr);
     } else if (!passes_value(argument)) {
@@ -109,7 +123,6 @@ void convert(KeptCall& call, std::string_view name, const NewValue& value, Conve
             Arg::make(fits ? Arg::Kind::value : Arg::Kind::misfit, number.data(), nullptr, nullptr, nullptr);
     }
     converted.change = {leaf, arg};
-    call.check({&converted.change, 1});
 }
 
 }  // namespace
@@ -117,19 +130,27 @@ void convert(KeptCall& call, std::string_view name, const NewValue& value, Conve
 void set_value(KeptCall& call, std::string_view name, const NewValue& value) {
     Converted converted;
     convert(call, name, value, converted);
-    call.set({&converted.change, 1});
+    const std::span<KeptCall::Change> changes(&converted.change, 1);
+    call.set(changes, call.check(changes));
 }
 
 void set_value(GraphState& graph, std::string_view name, const NewValue& value) {
-    std::vector<std::pair<KeptCall*, Converted>> all;
+    struct Setting {
+        KeptCall* call = nullptr;
+        Converted converted;
+        std::unique_lock<std::mutex> lock;
+    };
+    std::vector<Setting> all;
     all.reserve(graph.calls().size());  // what a change points to stays where it is
     for (const std::shared_ptr<KeptCall>& call : graph.calls()) {
         if (!has_settable(*call, name)) continue;
-        Converted& converted = all.emplace_back(call.get(), Converted()).second;
-        convert(*call, name, value, converted);
+        Setting& setting = all.emplace_back();
+        setting.call = call.get();
+        convert(*call, name, value, setting.converted);
     }
     if (all.empty()) fail_unknown_value(graph, name);
-    for (const auto& [call, converted] : all) call->set({&converted.change, 1});
+    for (Setting& one : all) one.lock = one.call->check({&one.converted.change, 1});
+    for (Setting& one : all) one.call->set({&one.converted.change, 1}, one.lock);
 }
 
 Encoder preparing_encoder(const FunctionRef& function) {

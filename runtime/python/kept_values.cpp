@@ -2,6 +2,7 @@
 #include "python/kept_values.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "core/convert.h"
@@ -15,9 +16,11 @@
 #include "python/given_object.h"
 #include "python/host.h"
 #include "python/host_value.h"
+#include "python/sampler.h"
 #include "python/scalars.h"
 #include "python/struct_fields.h"
 #include "python/structs.h"
+#include "python/texture.h"
 
 namespace kf::python {
 namespace {
@@ -59,8 +62,17 @@ public:
         }
         return false;
     }
-    void check() { kept_.check(changes_); }
-    void set() { kept_.set(changes_); }
+    void check() { lock_ = kept_.check(changes_); }
+    void set() {
+        kept_.set(changes_, lock_);
+        lock_.unlock();
+    }
+    /// Puts each texture that was set in the place of the one that it replaced.
+    void exchange_in(py::object& result) const {
+        for (std::size_t i = 0; i < changes_.size(); ++i) {
+            if (changes_[i].replaced) exchange(result, changes_[i].replaced, given_[i]);
+        }
+    }
 
 private:
     void add_tree(const ParameterTree& tree, const std::string& name, py::handle value) {
@@ -99,8 +111,7 @@ private:
         const StructView& view = info_.views->of(tree);
         if (const std::string other = other_field(value, tree, view); !other.empty()) {
             refuse(ErrorCode::unknown_name, {info_.function.name, name},
-                   tree.type + " has no field " + other +
-                       "; values can be set: " + detail::settable_text(call_));
+                   tree.type + " has no field " + other + "; what can be set: " + kept_.settable_text());
         }
         for (std::size_t i = 0; i < tree.fields.size(); ++i) {
             const std::string path = manifest::field_path(name, tree.fields[i].name);
@@ -112,9 +123,54 @@ private:
         }
     }
 
+    static void exchange(py::object& result, const AnyTexture& known, const py::object& other) {
+        if (PyTuple_CheckExact(result.ptr()) != 0) {
+            py::list parts(result);
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                py::object part = parts[i];
+                exchange(part, known, other);
+                parts[i] = part;
+            }
+            result = py::tuple(parts);
+        } else if (const Texture* texture = as_texture(result);
+                   texture != nullptr && texture->any.state() == known.state()) {
+            result = other;
+        }
+    }
+
+    void add(std::size_t leaf, const Arg& arg, py::object given) {
+        changes_.push_back({leaf, arg});
+        given_.push_back(std::move(given));
+    }
+
+    /// Takes a texture, one with a sampler, or a sampler.
+    void add_resource(std::size_t leaf, const Where& where, py::handle value) {
+        const bool is_texture = passed_as(call_.arguments[leaf]) == manifest::HostPassing::texture;
+        py::object given = py::reinterpret_borrow<py::object>(value);
+        Arg arg;
+        if (!is_texture) {
+            arg.kind = Arg::Kind::sampler;
+            arg.sampler = as_sampler(given);
+            if (arg.sampler == nullptr)
+                refuse(ErrorCode::type_mismatch, where, "a kf.Sampler is needed, not " + shown(given));
+            return add(leaf, arg, std::move(given));
+        }
+        if (PyTuple_Check(given.ptr()) != 0 && PyTuple_GET_SIZE(given.ptr()) == 2) {
+            arg.sampler = as_sampler(PyTuple_GET_ITEM(given.ptr(), 1));
+            if (arg.sampler != nullptr) value = PyTuple_GET_ITEM(given.ptr(), 0);
+        }
+        const Texture* const texture = as_texture(value);
+        if (texture == nullptr)
+            refuse(ErrorCode::type_mismatch, where, "a kf.Texture is needed, not " + shown(given));
+        arg.kind = Arg::Kind::texture;
+        arg.texture = &texture->any;
+        add(leaf, arg, std::move(given));
+    }
+
     void add_leaf(std::size_t leaf, const Where& where, py::handle value) {
         kept_.check_settable(leaf);
         const manifest::Argument& argument = call_.arguments[leaf];
+        if (passes_texture(argument) || passes_sampler(argument)) return add_resource(leaf, where, value);
         Host host;
         host.content = py::reinterpret_borrow<py::object>(value);
         host.given = host.content;
@@ -141,17 +197,15 @@ private:
             host.generator = as_generator(host.content);
         }
         if (host.generator != nullptr) {
-            given_.push_back(host.content);
-            changes_.push_back(
-                {leaf, Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr)});
-            return;
+            return add(leaf,
+                       Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr),
+                       host.content);
         }
         host.value.reserve(element_type(argument.element).size());
         pack_value(host, argument, where);
         const auto packed = host.value.bytes();
         bytes_.emplace_back(packed.begin(), packed.end());
-        changes_.push_back(
-            {leaf, Arg::make(Arg::Kind::value, bytes_.back().data(), nullptr, nullptr, nullptr)});
+        add(leaf, Arg::make(Arg::Kind::value, bytes_.back().data(), nullptr, nullptr, nullptr), py::none());
     }
 
     static void read(Host& host, ArgShape& shape, const Where& where) {
@@ -169,19 +223,20 @@ private:
     const FunctionInfo& info_;
     const manifest::Call& call_;
     std::vector<KeptCall::Change> changes_;
-    std::vector<std::vector<std::byte>> bytes_;  ///< what changes point to, as generators' objects are
-    std::vector<py::object> given_;
+    std::vector<std::vector<std::byte>> bytes_;  ///< what changes point to, ...
+    std::vector<py::object> given_;              ///< ... or None, one a change
+    std::unique_lock<std::mutex> lock_;
 };
 
 [[noreturn]] void refuse_unknown(const std::string& owner, const std::string& name,
                                  std::span<const NamedCall> calls) {
     if (calls.size() == 1) {
         refuse(ErrorCode::unknown_name, {owner, {}},
-               "set: no value '" + name + "'; it has " + detail::settable_text(calls.front().call->call()));
+               "set: no value '" + name + "'; it has " + calls.front().call->settable_text());
     }
     std::string known;
     for (const NamedCall& call : calls)
-        known += "\n  " + call.info->function.name + ": " + detail::settable_text(call.call->call());
+        known += "\n  " + call.info->function.name + ": " + call.call->settable_text();
     refuse(ErrorCode::unknown_name, {owner, {}},
            "set: no call has a value '" + name + "'; its calls have:" + known);
 }
@@ -189,7 +244,7 @@ private:
 }  // namespace
 
 void set_values(const std::string& owner, std::span<const NamedCall> calls, py::handle given,
-                const Keywords& named) {
+                const Keywords& named, py::object* result) {
     std::vector<NewValues> all;
     all.reserve(calls.size());
     for (const NamedCall& call : calls) all.emplace_back(call);
@@ -208,9 +263,13 @@ void set_values(const std::string& owner, std::span<const NamedCall> calls, py::
         for (const auto& [key, value] : dict) add(py::str(key), value);
     }
     for (std::size_t i = 0; i < named.size(); ++i) add(std::string(named.text(i)), named.values[i]);
-    const GilRelease release;  // both wait for a run that is being made
-    for (NewValues& values : all) values.check();
-    for (NewValues& values : all) values.set();
+    {
+        const GilRelease release;  // both wait for a run that is being made
+        for (NewValues& values : all) values.check();
+        for (NewValues& values : all) values.set();
+    }
+    if (result == nullptr) return;
+    for (const NewValues& values : all) values.exchange_in(*result);
 }
 
 }  // namespace kf::python

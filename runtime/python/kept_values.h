@@ -13,8 +13,9 @@
 namespace kf::python {
 
 /// Sets what set({"ray.t": 1}, c=2) gives, in every one of the calls that has something of that name; where
-/// anything is refused, nothing. `owner`: who is asked, for messages.
+/// anything is refused, nothing. `owner`: who is asked, for messages. `result`: what runs return, in which
+/// textures that were set replace those before; null where nobody has it.
 void set_values(const std::string& owner, std::span<const NamedCall> calls, py::handle given,
-                const Keywords& named);
+                const Keywords& named, py::object* result = nullptr);
 
 }  // namespace kf::python

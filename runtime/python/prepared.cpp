@@ -96,7 +96,8 @@ struct PreparedMethods {
             if (given.positional.size() > 1)
                 throw py::type_error("set() takes at most 1 positional argument");
             set_values(prepared_name(self), {&prepared_of(self).named, 1},
-                       given.positional.empty() ? nullptr : given.positional.front(), given.keywords);
+                       given.positional.empty() ? nullptr : given.positional.front(), given.keywords,
+                       &prepared_of(self).result);
             return py::none();
         });
     }
@@ -157,7 +158,8 @@ PyTypeObject* make_prepared_class(py::module_& module) {
         {"set", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(PreparedMethods::set)),
          METH_FASTCALL | METH_KEYWORDS,
          "set($self, values=None, /, **named)\n--\n\n"
-         "Sets values for later runs: set(a=2), set({\"ray.t\": 2}). Refused as the call would refuse them."},
+         "Sets values, textures and samplers for later runs: set(a=2), set({\"ray.t\": 2}). Refused as the "
+         "call would refuse them."},
         {"append_to", PreparedMethods::append_to, METH_O,
          "append_to($self, encoder, /)\n--\n\nRecords the call as it is now."},
         {"__reduce__", PreparedMethods::refuse_pickle, METH_NOARGS, nullptr},

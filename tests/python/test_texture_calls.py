@@ -235,8 +235,183 @@ def test_prepared_calls(calls: ModuleType) -> None:
     grid = calls.put.prepare(kf.Texture.empty(SIZE, "rgba8"), SIZE, (1, 1, 1, 1))
     grid.set(colour=(0, 0, 0, 1))
     grid()
-    with pytest.raises(kf.ArgumentError, match="target"):
-        grid.set(target=kf.Texture.empty(SIZE, "rgba8"))
+    target = kf.Texture.empty((2 * SIZE[0], SIZE[1]), "rgba8")  # of any extent: it takes no part in the shape
+    target.copy_from_numpy(np.full((*target.shape, 4), 9, np.uint8))
+    grid.set(target=target, colour=(1, 0, 0, 1))
+    grid()
+    np.testing.assert_array_equal(
+        target.to_numpy()[: SIZE[0], :, :3], np.broadcast_to([255, 0, 0], (*SIZE, 3))
+    )
+    np.testing.assert_array_equal(target.to_numpy()[SIZE[0] :], 9)
+
+
+def test_textures_set_in_prepared_calls(calls: ModuleType) -> None:
+    texture, texels = picture(11, "rgba32f")
+    target, other = (kf.Texture.empty(SIZE, "rgba32f") for _ in range(2))
+    prepared = calls.paint_doubled.prepare(texture, out=target)
+    assert prepared() is target
+    second, more = picture(12)  # in another format, which is only read
+    prepared.set(x=second)
+    assert prepared() is target
+    close(target, 2 * more)
+    prepared.set(x=texture, out=other)
+    assert prepared.result is other
+    assert prepared() is other
+    close(other, 2 * texels)
+    close(target, 2 * more)
+    # What was written is read, and the other way round: all that is set is looked at together.
+    prepared.set(x=other, out=target)
+    prepared.set(x=target, out=other)
+    assert prepared() is other
+    close(other, 4 * more)
+
+
+def writable(given: tuple[kf.Texture, Array]) -> tuple[kf.Texture, Array]:
+    """The picture, which calls may write to."""
+    return kf.Texture.from_numpy(given[0].to_numpy(), given[0].format, writable=True), given[1]
+
+
+def test_textures_that_cannot_be_set(calls: ModuleType) -> None:
+    """All checks are made when it is set, and then nothing changes."""
+    texture, texels = writable(picture(11, "rgba32f"))
+    target = kf.Texture.empty(SIZE, "rgba32f")
+    prepared = calls.paint_doubled.prepare(texture, out=target)
+    fresh = writable(picture(13, "rgba32f"))[0]
+    read_only = kf.Texture.from_numpy(np.zeros((*SIZE, 4), np.float32), "rgba32f")
+    layers = kf.Texture.empty(SIZE, "rgba32f", layers=1)
+    integers = kf.Texture.empty(SIZE, "rgba32i")
+    for given, code, why in [
+        ({"x": picture(1, extents=(5, 8))[0]}, "shape-mismatch", "'x'.*5, 8.*prepare another"),
+        ({"x": integers}, "type-mismatch", "'x'.*ints"),
+        ({"x": layers}, "rank-mismatch", r"'x'.*layer\(\)"),
+        ({"x": target}, "aliasing", "texels of it"),
+        ({"x": None}, "type-mismatch", "'x'.*kf.Texture is needed, not None"),
+        ({"x": np.zeros((*SIZE, 4), np.float32)}, "type-mismatch", "'x'.*kf.Texture is needed"),
+        ({"x": NEAREST}, "type-mismatch", "'x'.*kf.Texture is needed"),
+        ({"out": kf.Texture.empty(SIZE, "rgba8")}, "type-mismatch", "kernels write texels of rgba32f alone"),
+        ({"out": kf.Texture.empty((1, 7), "rgba32f")}, "shape-mismatch", "prepare another"),
+        ({"out": read_only}, "type-mismatch", "which calls only read"),
+        ({"out": texture}, "aliasing", "texels of it"),
+        ({"x": fresh, "out": fresh}, "aliasing", "texels of it"),
+        ({"x": fresh, "out": read_only}, "type-mismatch", "which calls only read"),
+        ({"y": fresh}, "unknown-name", "it has 'x' and 'result'"),
+    ]:
+        with pytest.raises(kf.ArgumentError, match=re.compile(why)) as caught:
+            prepared.set(given)
+        assert caught.value.code == code, given
+    prepared()
+    close(target, 2 * texels)
+    made = calls.paint_doubled.prepare(texture)
+    with pytest.raises(kf.ArgumentError, match=r"the texture that the call made.*what can be set: 'x'$"):
+        made.set(out=fresh)
+    with pytest.raises(kf.ArgumentError, match="texels of it"):
+        made.set(x=made.result)
+    made.set(x=fresh)
+    close(made(), 2 * fresh.to_numpy())
+    tensors = calls.doubled.prepare(kf.Tensor.zeros((5, 7, 4)))
+    with pytest.raises(
+        kf.ArgumentError, match=r"settled when the call is prepared.*what can be set: no values"
+    ):
+        tensors.set(x=texture)
+    levels = kf.Texture.empty((8, 8), "rgba32f", mips=2)
+    levels.copy_from_numpy(np.ones((8, 8, 4), np.float32))
+    into = calls.paint_doubled.prepare(
+        kf.Texture.from_numpy(np.ones((4, 4, 4), np.float32), "rgba32f"), out=levels.mip(1)
+    )
+    with pytest.raises(kf.ArgumentError, match="texels of it"):
+        into.set(x=levels.mip(1))
+
+
+def test_samplers_structs_and_globals_set_in_prepared_calls(calls: ModuleType) -> None:
+    texture, texels = picture(14)
+    other, more = picture(15)
+    at = kf.Tensor.from_numpy(middles())
+    shade = calls.shade.prepare({"colours": texture, "how": NEAREST, "scale": 2}, at)
+    shade.set({"material.colours": other, "material.scale": 3})
+    close(shade(), 3 * more.reshape(-1, 4))
+    shade.set(material={"colours": texture, "how": kf.Sampler("nearest", "repeat")})
+    close(shade(), 3 * texels.reshape(-1, 4))
+    with pytest.raises(kf.ArgumentError, match="compares"):
+        shade.set({"material.how": kf.Sampler(compare="less")})
+    with pytest.raises(kf.ArgumentError, match=r"a kf.Sampler is needed, not a 2D rgba8"):
+        shade.set({"material.how": texture})
+    combined = calls.combined.prepare((texture, NEAREST), at)
+    combined.set(picture=(other, NEAREST))
+    close(combined(), more.reshape(-1, 4))
+    combined.set(picture=texture.with_sampler(NEAREST))
+    close(combined(), texels.reshape(-1, 4))
+    with pytest.raises(kf.ArgumentError, match="without a sampler"):
+        combined.set(picture=other)
+    page = kf.Tensor.from_numpy(np.arange(3, dtype=np.int32))
+    pixel = kf.Tensor.from_numpy(np.array([[3, 2]] * 3, np.int32))
+    pick = calls.pick.prepare([texture, other, texture], page, pixel)
+    pick.set(pages=[other, texture, texture])
+    close(pick(), np.stack([more[2, 3], texels[2, 3], texels[2, 3]]))
+    pick.set({"pages[1]": other})
+    close(pick(), np.stack([more[2, 3], more[2, 3], texels[2, 3]]))
+    behind = calls.behind.set(backdrop=texture, smooth=NEAREST).prepare(at)
+    behind.set(backdrop=other)
+    close(behind(), more.reshape(-1, 4))
+    walk = calls.walk.set({"g_scene": {"floor": texture, "how": NEAREST, "gain": 1}}).prepare(at)
+    walk.set({"g_scene.floor": other, "g_scene.gain": 2})
+    close(walk(), 2 * more.reshape(-1, 4))
+
+
+def test_textures_set_in_graphs(calls: ModuleType) -> None:
+    """Which call waits for which follows from the textures that are set."""
+    texture, texels = picture(16, "rgba32f")
+    a, b = (kf.Texture.empty(SIZE, "rgba32f") for _ in range(2))
+    for one in (a, b):
+        one.copy_from_numpy(np.zeros((*SIZE, 4), np.float32))
+    first, second = calls.paint_doubled.node(), calls.paint_doubled.node()
+    with kf.Graph() as graph:
+        first(texture, out=a)
+        second(b, out=kf.Texture.empty(SIZE, "rgba32f"))
+        result = calls.at(a, kf.Tensor.from_numpy(places()))
+    graph.replay()
+    close(result, 2 * texels.reshape(-1, 4))
+    c = kf.Texture.empty(SIZE, "rgba32f")
+    second.set(x=a, out=c)
+    graph.set(picture=c)
+    for add in (0, 1):
+        texture.copy_from_numpy(texels + np.float32(add))
+        graph.replay()
+        close(result, 4 * (texels + np.float32(add)).reshape(-1, 4))
+    with pytest.raises(kf.ArgumentError, match="texels of it"):
+        graph.set(x=a)
+    graph.set(picture=b)
+    graph.replay()
+    close(result, np.zeros((35, 4), np.float32))
+
+
+def test_refusals_say_what_differs(calls: ModuleType) -> None:
+    """In plain calls, which look for an overload, too."""
+    at = kf.Tensor.from_numpy(places())
+    for given, why in [
+        (kf.Texture.empty(SIZE, "rgba32i"), ", whose texels are read as ints"),
+        (kf.Texture.empty(SIZE, "rgba8", layers=2), r": layer\(\) gives one of its layers"),
+        (kf.Texture.empty((2, *SIZE), "rgba8"), "found a 3D rgba8 texture of shape .2, 5, 7.$"),
+    ]:
+        with pytest.raises(kf.ArgumentError, match=why):
+            calls.at(given, at)
+    with pytest.raises(
+        kf.ArgumentError, match=r'write texels of rgba8 alone; make it so, or say its format .*"rgba16"'
+    ):
+        calls.put(kf.Texture.empty(SIZE, "rgba16"), SIZE, (1, 1, 1, 1))
+
+
+def test_recorded_prepared_calls_keep_their_textures(calls: ModuleType) -> None:
+    texture, texels = picture(17, "rgba32f")
+    other, more = picture(18, "rgba32f")
+    target, last = (kf.Texture.empty(SIZE, "rgba32f") for _ in range(2))
+    prepared = calls.paint_doubled.prepare(texture, out=target)
+    encoder = kf.default_device().encoder()
+    prepared.append_to(encoder)
+    prepared.set(x=other, out=last)
+    prepared.append_to(encoder)
+    encoder.submit()
+    close(target, 2 * texels)
+    close(last, 2 * more)
 
 
 def test_graphs(calls: ModuleType) -> None:

@@ -9,12 +9,14 @@
 #include <utility>
 #include <variant>
 
+#include <kf/any_texture.h>
 #include <kf/device.h>
 #include <kf/encoder.h>
 #include <kf/function_ref.h>
 #include <kf/generator.h>
 #include <kf/generator_kind.h>
 #include <kf/half.h>
+#include <kf/sampler.h>
 #include <kf/types.h>
 
 namespace kf {
@@ -29,6 +31,8 @@ struct NewValue {
     ElementType element;
     GeneratorKind generator = GeneratorKind::none;
     std::size_t rank = 0;  ///< of a grid
+    const AnyTexture* texture = nullptr;
+    const Sampler* sampler = nullptr;
 
     template <class T>
     static NewValue of(const T& value) {
@@ -47,8 +51,8 @@ struct NewValue {
             made.number = static_cast<double>(static_cast<float>(value));
         } else {
             static_assert(is_block<T>,
-                          "set() takes numbers, vectors, matrices, arrays and generators; of a struct "
-                          "set the fields: set(\"ray.t\", 2.f)");
+                          "set() takes numbers, vectors, matrices, arrays, generators, textures and "
+                          "samplers; of a struct set the fields: set(\"ray.t\", 2.f)");
             made.value = &value;
             made.element = element_of<T>;
         }
@@ -62,6 +66,23 @@ struct NewValue {
     static NewValue of(const WangHash& hash) { return of_generator(&hash, GeneratorKind::wang_hash, 0); }
     static NewValue of(const RandFloat& random) {
         return of_generator(&random, GeneratorKind::rand_float, 0);
+    }
+
+    static NewValue of(const AnyTexture& texture) {
+        NewValue made;
+        made.texture = &texture;
+        return made;
+    }
+    /// Texture2D<T> and its kin, with a sampler or without.
+    template <class T>
+    requires requires(const T& typed) {
+        { typed.any() } -> std::same_as<const AnyTexture&>;
+    }
+    static NewValue of(const T& typed) { return of(typed.any()); }
+    static NewValue of(const Sampler& sampler) {
+        NewValue made;
+        made.sampler = &sampler;
+        return made;
     }
 
 private:
@@ -100,8 +121,9 @@ public:
     /// values.
     void append_to(Encoder& encoder) const;
 
-    /// Sets a value for later runs: a parameter, a field of one ("ray.t"), or a global. A tensor can't be
-    /// set; a generator keeps its shape. Throws ArgumentError, as the call would, and then nothing changes.
+    /// Sets a value, a texture or a sampler for later runs: a parameter, a field of one ("ray.t"), or a
+    /// global. A tensor can't be set; a generator, and a texture that feeds the call texel by texel, keeps
+    /// its shape. Throws what the call would throw, and then nothing changes.
     template <class T>
     void set(std::string_view name, const T& value) const {
         detail::set_value(call(), name, detail::NewValue::of(value));

@@ -725,12 +725,14 @@ class Prepared:
 
     def __call__(self, *, stream: Stream | None = None) -> Any: ...
     def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> None:
-        """Sets values for later runs: set(a=2), set({"ray.t": 2}). Refused as the call would refuse them."""
+        """Sets values, textures and samplers for later runs: set(a=2), set({"ray.t": 2}). Refused as the call
+        would refuse them."""
     def append_to(self, encoder: Encoder, /) -> Any:
         """Records the call as it is now."""
     @property
     def result(self) -> Any:
-        """What the call returned when it was prepared: tensors that hold what the last run wrote."""
+        """What the call returned when it was prepared: tensors that hold what the last run wrote, and
+        textures that were given or set."""
 
 class Graph:
     """Calls that are recorded once and run often, as one.

@@ -153,6 +153,91 @@ TEST_F(BindTextureTest, BindsTexturesAndSamplers) {
     EXPECT_EQ(fake->samplers_made, 2U);
 }
 
+TEST_F(BindTextureTest, PreparedCallsTakeOtherTextures) {
+    const auto f = function({texels("a"), texture("b"), sampler("s"), sampled("c"), texture("d", "rgba32f"),
+                             as(Role::result, tensor("result", 2))});
+    const std::vector<AnyTexture> a{make({3, 4}), make({3, 4}, TextureFormat::rgba8, 2)};
+    const AnyTexture b = make({7, 7}, TextureFormat::rgba16f, 3);
+    const AnyTexture c = make({2, 2}).with_sampler(linear);
+    const AnyTexture d = make({6, 8}, TextureFormat::rgba32f, 2);
+    const Tensor<float, 2> result = device.zeros<float>({3, 4});
+    std::vector<Arg> args{Arg::of(a[0]), Arg::of(b), Arg::of(linear),
+                          Arg::of(c),    Arg::of(d), Arg::in(result)};
+    const auto record = [&](Encoder& into) { invoke(f, 0, PassKind::forward, args, &into); };
+    const PreparedCall prepared = detail::prepare(f, record);
+    prepared.set("a", a[1]);
+    const AnyTexture b2 = make({1, 9}, TextureFormat::r8).mip(0);
+    prepared.set("b", b2);
+    const Sampler nearest(SamplerOptions{.filter = Filter::nearest});
+    prepared.set("s", nearest);
+    prepared.set("c", b.with_sampler(nearest));
+    prepared.set("d", RWTexture2D<float4>(d.mip(1)));
+    prepared();
+    EXPECT_EQ(image(0).image, a[1].state()->image);
+    EXPECT_EQ(image(0).range.mips, 1U);
+    EXPECT_EQ(image(1).image, b2.state()->image);
+    EXPECT_EQ(std::get<driver::SamplerBinding>(fake->last_dispatch().resources[2]).sampler,
+              detail::sampler_on(nearest, *device.state()));
+    EXPECT_EQ(image(3).image, b.state()->image);
+    EXPECT_EQ(image(3).range.mips, 3U);
+    EXPECT_EQ(image(3).sampler, detail::sampler_on(nearest, *device.state()));
+    EXPECT_EQ(image(4).range.first_mip, 1U);
+
+    // What is refused changes nothing, and launches nothing.
+    const std::size_t before = fake->count("dispatch");
+    const auto refused = [&](ErrorCode code, const char* what, const char* name, const auto& value) {
+        expect_error(code, HasSubstr(what), [&] { prepared.set(name, value); });
+    };
+    refused(ErrorCode::aliasing, "argument 'd': the call writes to it, and has texels of it as argument 'a'",
+            "a", d.mip(1));
+    refused(ErrorCode::aliasing, "as argument 'b'", "b", d.mips(0, 2));
+    refused(ErrorCode::shape_mismatch, "prepared for [3, 4]", "a", make({4, 3}));
+    refused(ErrorCode::type_mismatch, "rgba32f alone", "d", make({3, 4}, TextureFormat::rgba8));
+    refused(ErrorCode::type_mismatch, "which calls only read", "d", read_only(device, {3, 4}));
+    refused(ErrorCode::missing_argument, "without a sampler", "c", b);
+    refused(ErrorCode::type_mismatch, "found one that compares", "s", shadow);
+    refused(ErrorCode::type_mismatch, "found a floating number", "a", 2.F);
+    refused(ErrorCode::type_mismatch, "found a sampler", "a", linear);
+    refused(ErrorCode::type_mismatch, "found a 2D", "s", b);
+    refused(ErrorCode::missing_argument, "a null texture", "a", AnyTexture());
+    refused(ErrorCode::missing_argument, "a null sampler", "s", Sampler());
+    refused(ErrorCode::rank_mismatch, "layer() gives", "b", make({3, 4}, TextureFormat::r8, 1, 2));
+    refused(ErrorCode::type_mismatch, "what can be set: 'a' and 'b' and 's' and 'c' and 'd'", "result", b);
+    const Device other = detail::make_device(std::make_shared<FakeImages>());
+    refused(ErrorCode::device_mismatch, "the texture is on device", "a", read_only(other, {3, 4}));
+    EXPECT_EQ(fake->count("dispatch"), before);
+    prepared();
+    EXPECT_EQ(image(0).image, a[1].state()->image);
+    EXPECT_EQ(image(4).range.first_mip, 1U);
+
+    // A call that was recorded keeps what it had, and one of a graph its own.
+    Encoder encoder = device.encoder();
+    prepared.append_to(encoder);
+    Graph graph(device);
+    prepared.append_to(graph.encoder());
+    prepared.set("a", a[0]);
+    encoder.submit();
+    EXPECT_EQ(image(0).image, a[1].state()->image);
+    graph.replay();
+    EXPECT_EQ(image(0).image, a[1].state()->image);
+    graph.set("a", a[0]);
+    graph.replay();
+    EXPECT_EQ(image(0).image, a[0].state()->image);
+}
+
+TEST_F(BindTextureTest, PreparedCallsKeepWhatTheyMade) {
+    const auto f = function({texels("a"), written("rgba32f")});
+    const AnyTexture a = make({3, 4});
+    std::vector<Arg> args{Arg::of(a), Arg::none()};
+    const auto record = [&](Encoder& into) { invoke(f, 0, PassKind::forward, args, &into); };
+    const PreparedCall prepared = detail::prepare(f, record);
+    expect_error(ErrorCode::type_mismatch, HasSubstr("what can be set: 'a'"), [&] {
+        prepared.set("result", make({3, 4}));
+    });
+    expect_error(ErrorCode::aliasing, HasSubstr("as argument 'a'"),
+                 [&] { prepared.set("a", args[1].allocated_texture); });
+}
+
 TEST_F(BindTextureTest, RemembersLaunchesWithBuffers) {
     // Strided ones, and those of buffers, are made from what is known of the last.
     const auto f = function({texture("a"), texture("b", "rgba32f"), buffer("table", Access::read),
@@ -316,6 +401,11 @@ TEST_F(BindTextureTest, FeedsLayersAndFaces) {
     const auto g = function({cube, as(Role::result, tensor("result", 3))});
     const auto result = device.zeros<float>({6, 4, 4});
     EXPECT_THAT(steps(g, {Arg::of(faces), Arg::in(result)}, 0, 3), ElementsAre(96, 1, 1, 1));
+    EXPECT_EQ(image(0).range.dimension, driver::ImageDimension::two) << "kernels have its faces as layers";
+    EXPECT_TRUE(image(0).range.is_array);
+    EXPECT_EQ(image(0).range.layers, 6U);
+    refuse(ErrorCode::rank_mismatch, "expected float4 texturecube", g,
+           {Arg::of(faces.layers(0, 6)), Arg::in(result)});
 }
 
 TEST_F(BindTextureTest, FollowsMaps) {

@@ -1,6 +1,8 @@
 // Textures and samplers through the generated wrappers: what they take, what compiles, and what comes out.
 #include "textures.h"
 
+#include <kf/graph.h>
+
 #include <array>
 #include <type_traits>
 #include <vector>
@@ -179,6 +181,12 @@ TEST_P(TexturesTest, AreGlobals) {
     const auto prepared = draw.prepare(Grid<2>{{2, 2}});
     prepared();
     EXPECT_EQ(globals.scene_flow.to_vector<half2>()[3], (half2{half(3.F), half(-3.F)}));
+    const auto flow = RWTexture2D<float2>::empty(device_, {2, 2}, {.format = TextureFormat::rg16f});
+    globals.scene_flow.copy_from(std::vector<half2>(4));
+    prepared.set("scene.flow", flow);
+    prepared();
+    EXPECT_EQ(flow.to_vector<half2>()[3], (half2{half(3.F), half(-3.F)}));
+    EXPECT_THAT(globals.scene_flow.to_vector<half2>(), Each(half2{}));
     globals.target = RWTexture2D<float4>::empty(device_, {2, 2});
     const auto wrong = module_.draw.set(globals).try_call(Grid<2>{{2, 2}});
     ASSERT_FALSE(wrong.ok());
@@ -207,6 +215,52 @@ TEST_P(TexturesTest, FeedCallsTexelByTexel) {
     EXPECT_EQ(wide.shape(), (Shape<2>{3, 33}));
     EXPECT_THAT(wide.to_vector<uint8_t4>()[0], (uint8_t4{0, 0, 0, 0}));
     EXPECT_THAT(wide.to_vector<uint8_t4>()[98], (uint8_t4{51, 102, 153, 255}));
+}
+
+TEST_P(TexturesTest, AreSetInPreparedCallsAndGraphs) {
+    const auto make = [&] {
+        return RWTexture2D<float4>::empty(device_, {3, 5}, {.format = TextureFormat::rgba8});
+    };
+    const auto from = [&](std::uint8_t value) {
+        const auto made = make();
+        made.copy_from(std::vector<uint8_t4>(15, {value, value, value, 255}));
+        return made;
+    };
+    const auto all = [](std::uint8_t value) { return Each(uint8_t4{value, value, value, 255}); };
+    // From one to the next, and on: each run waits for the one before.
+    const std::array textures{from(10), make(), make(), make()};
+    const auto prepared = module_.tone.prepare(textures[0], 2.F, out(textures[1]));
+    prepared();
+    for (std::size_t i = 1; i < 3; ++i) {
+        prepared.set("result", textures[i + 1]);
+        prepared.set("x", textures[i]);
+        prepared();
+    }
+    for (const std::size_t i : {0U, 1U, 2U, 3U})
+        EXPECT_THAT(textures[i].to_vector<uint8_t4>(), all(std::uint8_t(10U << i)));
+    EXPECT_THAT(prepared.try_set("x", textures[3]).error().what(), HasSubstr("texels of it"));
+    EXPECT_THAT(prepared.try_set("x", RWTexture2D<float4>::empty(device_, {5, 3})).error().what(),
+                HasSubstr("prepare another"));
+
+    // A graph's calls wait for each other by the textures that they have now.
+    Graph graph(device_);
+    module_.tone.append_to(graph.encoder(), textures[0], 1.F, out(textures[1]));
+    const PreparedCall head = graph.node();
+    module_.tone.append_to(graph.encoder(), textures[3], 1.F, out(textures[2]));
+    const PreparedCall tail = graph.node();
+    graph.replay();
+    EXPECT_THAT(textures[2].to_vector<uint8_t4>(), all(80));
+    tail.set("x", textures[1]);
+    tail.set("gain", 3.F);
+    for (const auto value : std::array<std::uint8_t, 2>{10, 20}) {
+        textures[0].copy_from(std::vector<uint8_t4>(15, {value, value, value, 255}));
+        graph.replay();
+        EXPECT_THAT(textures[2].to_vector<uint8_t4>(), all(std::uint8_t(3 * value)));
+    }
+    head.set("result", textures[3]);
+    tail.set("x", textures[3]);
+    graph.replay();
+    EXPECT_THAT(textures[2].to_vector<uint8_t4>(), all(60));
 }
 
 TEST_P(TexturesTest, RefuseWhatDoesNotFit) {
@@ -241,6 +295,26 @@ TEST_P(TexturesTest, AreLayersOfArrays) {
     EXPECT_EQ(made.to_vector<half2>(), y.to_vector<half2>());
     EXPECT_THAT(z.to_vector(), Each(5.F));
     EXPECT_EQ(made.layers(), 2);
+}
+
+TEST_P(TexturesTest, AreFacesOfCubes) {
+    std::vector<float4> texels(54);
+    for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = {float(i), float(i) + 0.5F, 2, 9};
+    const auto x = TextureCube<float3>::from(device_, {3, 3}, texels);
+    const auto z = RWTextureCube<float>::from(device_, {3, 3}, std::vector<float>(54, 1));
+    const RWTextureCube<float2> y = module_.split_faces(x, z);
+    EXPECT_EQ(y.to_vector<half2>()[53], (half2{half(53.F), half(53.5F)}));
+    EXPECT_THAT(z.to_vector(), Each(3.F));
+    module_.split_faces(x, out(y), z);
+    EXPECT_THAT(z.to_vector(), Each(5.F));
+    const auto all = RWTextureCubeArray<float4>::empty(device_, {3, 3}, {.layers = 12});
+    all.layers(6, 6).copy_from(std::vector<float4>(54, {0, 1, 0, 1}));
+    all.layers(0, 6).copy_from(std::vector<float4>(54, {1, 0, 0, 1}));
+    const RWTexture2DArray<float4> toned =
+        module_.tone_faces(all, device_.tensor<float>({1}).reshape({1, 1, 1}));
+    EXPECT_EQ(toned.layers(), 12);
+    EXPECT_EQ(toned.to_vector<uint8_t4>()[53], (uint8_t4{255, 0, 0, 255}));
+    EXPECT_EQ(toned.to_vector<uint8_t4>()[54], (uint8_t4{0, 255, 0, 255}));
 }
 
 TEST_P(TexturesTest, AreOfThreeDimensions) {
