@@ -646,16 +646,27 @@ std::string variable_name(std::string name, const std::vector<CppFunction>& func
     return name;
 }
 
+/// What else than a hook the function can be given, as an argument that follows another.
+std::string takes_of(bool options, bool globals) {
+    if (!options && !globals) return "";
+    return std::string(", kf::detail::Takes::") + (!globals ? "options" : options ? "both" : "globals");
+}
+
 View source_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppOptions& options) {
+    const std::string other = variable_name("other", functions);
+    const std::string change = variable_name("change", functions);
     std::vector<std::string> members{"loaded_(std::move(loaded))"};
-    View::List configured;
-    View::List reaching;
-    View::List hooked;
+    std::vector<std::string> changed{"loaded_(" + other + ".loaded_)"};
+    bool has_options = false;
+    bool has_globals = false;
     for (const CppFunction& function : functions) {
-        hooked.emplace_back(function.member);
-        if (reaches_globals(*function.plan)) reaching.emplace_back(function.member);
-        if (!options_of(function).empty()) configured.emplace_back(function.member);
+        const bool takes_options = !options_of(function).empty();
+        const bool takes_globals = reaches_globals(*function.plan);
+        has_options |= takes_options;
+        has_globals |= takes_globals;
         members.push_back(function.member + "(loaded_.function(\"" + function.plan->name + "\"))");
+        changed.push_back(function.member + "(" + change + "(" + other + "." + function.member +
+                          takes_of(takes_options, takes_globals) + "))");
     }
     View::List digest;
     if (!options.sha256.empty()) digest.emplace_back(View::Object{{"digest", options.sha256}});
@@ -681,19 +692,18 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         {"callback", variable_name("callback", functions)},
         {"chosen", variable_name("chosen", functions)},
         {"context", hook_context(plan)},
-        {"hooked", std::move(hooked)},
-        {"copy", variable_name("copy", functions)},
         {"standard_headers", std::move(headers)},
         {"anonymous", embedded || !digest.empty()},
         {"here", here},
         {"embedded", embedded ? embedded_view(plan, options) : View(false)},
         {"sha256", std::move(digest)},
         {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
-        {"has_options", !configured.empty()},
-        {"configured", std::move(configured)},
-        {"has_globals", !reaching.empty()},
-        {"globals", global_names(plan)},
-        {"reaching", std::move(reaching)}};
+        {"module_change",
+         constructor("Module::Module(const Module& " + other + ", const kf::detail::Change& " + change + ")",
+                     changed)},
+        {"has_options", has_options},
+        {"has_globals", has_globals},
+        {"globals", global_names(plan)}};
 }
 
 }  // namespace

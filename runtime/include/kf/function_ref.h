@@ -17,7 +17,10 @@
 
 namespace kf::detail {
 
-/// A function of a loaded module, and how it is configured. Copies are cheap and independent.
+class Change;
+
+/// A function of a loaded module, and how it is configured. Copies are cheap and independent. They are made
+/// in the runtime: a module of many functions would take a compiler long to copy.
 struct FunctionRef {
     std::shared_ptr<ModuleState> module;
     std::size_t function = 0;
@@ -25,17 +28,22 @@ struct FunctionRef {
     std::shared_ptr<const GlobalValues> globals{};     ///< null: none is set
     std::shared_ptr<const std::vector<Hook>> hooks{};  ///< in the order in which they are called; null: none
 
+    FunctionRef();
+    FunctionRef(std::shared_ptr<ModuleState> its_module, std::size_t index, Options chosen = {})
+        : module(std::move(its_module)), function(index), options(std::move(chosen)) {}
+    FunctionRef(const FunctionRef& other);
+    FunctionRef(FunctionRef&& other) noexcept;
+    FunctionRef& operator=(const FunctionRef& other);
+    FunctionRef& operator=(FunctionRef&& other) noexcept;
+    ~FunctionRef();
+
     /// A copy with what is set in `chosen`. Throws ArgumentError (unknown_name) for a variant that the
     /// function doesn't have.
     [[nodiscard]] FunctionRef with(const Options& chosen) const;
     /// A copy with other values of globals; those that it doesn't reach count for nothing.
-    [[nodiscard]] FunctionRef with(GlobalValues values) const {
-        FunctionRef made = *this;
-        made.globals = std::make_shared<const GlobalValues>(std::move(values));
-        return made;
-    }
+    [[nodiscard]] FunctionRef with(GlobalValues values) const;
     /// The values that are set, to set more of them.
-    [[nodiscard]] GlobalValues global_values() const { return globals ? *globals : GlobalValues(); }
+    [[nodiscard]] GlobalValues global_values() const;
 };
 
 /// The variant of that name, with the function's options and ways to accumulate. Throws as with().

@@ -38,7 +38,7 @@ inline constexpr bool is_kept<PassKind::forward, Overload<call, R(Args...), Deta
     !std::is_void_v<R> && !has<InPlace, Details...> &&
     !((direction_of<Args> == Direction::out || is_out<std::remove_cvref_t<Args>>) || ...);
 
-/// The members of one overload of a function.
+/// The members of one overload of `Function`, the kf::Overloads that it is one of.
 template <class Function, PassKind pass, class Overload, bool kept = is_kept<pass, Overload>>
 class Member;
 
@@ -89,17 +89,18 @@ public:
 
 /// A function, or one of its derivatives, by its overloads. Calling it runs it; try_call() does too, and
 /// returns its error instead of throwing it; append_to() records it, to run when the encoder is submitted.
-/// Thread-safe.
-template <class Function, detail::PassKind pass, class... Overloads_>
-class Overloads : public detail::Member<Function, pass, Overloads_>... {
+/// Thread-safe. Functions with the same overloads share this class, so that a compiler has little to do for
+/// each.
+template <detail::PassKind pass, class... Overloads_>
+class Overloads : public detail::Member<Overloads<pass, Overloads_...>, pass, Overloads_>... {
 public:
     /// Calls the loaded function that was generated with these overloads.
     explicit Overloads(const detail::FunctionRef& function) : function_(function) {}
 
-    using detail::Member<Function, pass, Overloads_>::operator()...;
-    using detail::Member<Function, pass, Overloads_>::try_call...;
-    using detail::Member<Function, pass, Overloads_>::append_to...;
-    using detail::Member<Function, pass, Overloads_>::try_append_to...;
+    using detail::Member<Overloads, pass, Overloads_>::operator()...;
+    using detail::Member<Overloads, pass, Overloads_>::try_call...;
+    using detail::Member<Overloads, pass, Overloads_>::append_to...;
+    using detail::Member<Overloads, pass, Overloads_>::try_append_to...;
 
     /// Prepares a call that append_to() takes: its tensors and shapes are settled, and it runs often, with
     /// values that can be set.

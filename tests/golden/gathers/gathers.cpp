@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace gathers {
 namespace {
 
@@ -31,20 +33,22 @@ Module::Module(kf::Module loaded)
       look_up_half(loaded_.function("look_up_half")),
       look_up_double(loaded_.function("look_up_double")) {}
 
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_),
+      look_up(change(other.look_up, kf::detail::Takes::options)),
+      look_up_half(change(other.look_up_half, kf::detail::Takes::options)),
+      look_up_double(change(other.look_up_double, kf::detail::Takes::options)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
 Module Module::options(const kf::Options& chosen) const {
-    Module copy = *this;
-    copy.look_up = look_up.options(chosen);
-    copy.look_up_half = look_up_half.options(chosen);
-    copy.look_up_double = look_up_double.options(chosen);
-    return copy;
+    return {*this, kf::detail::Change::of_options(chosen)};
 }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.look_up = look_up.hook(callback);
-    copy.look_up_half = look_up_half.hook(callback);
-    copy.look_up_double = look_up_double.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace gathers

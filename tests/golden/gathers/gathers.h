@@ -38,7 +38,7 @@ static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int
 /// options(): `deterministic` is for its backward pass.
 class LookUpFunction
     : public kf::Overloads<
-          LookUpFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<float, 1>(const kf::Tensor<float, 1>& table,
                                                const kf::Tensor<std::int32_t, 1>& at)>,
@@ -50,7 +50,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0].
               kf::Overload<0, void(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
                                    const kf::Tensor<float, 1>& result)>> {
@@ -70,7 +70,7 @@ public:
 /// options(): `deterministic` is for its backward pass.
 class LookUpHalfFunction
     : public kf::Overloads<
-          LookUpHalfFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<kf::half, 1>(const kf::Tensor<kf::half, 2>& table,
                                                   const kf::Tensor<kf::int2, 1>& at)>,
@@ -82,7 +82,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0].
               kf::Overload<0, void(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
                                    const kf::Tensor<kf::half, 1>& result)>> {
@@ -103,7 +103,7 @@ public:
 /// options(): `deterministic` is for its backward pass.
 class LookUpDoubleFunction
     : public kf::Overloads<
-          LookUpDoubleFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<double, 1>(const kf::Tensor<double, 1>& table,
                                                 const kf::Tensor<std::int32_t, 1>& at)>,
@@ -115,7 +115,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0].
               kf::Overload<0, void(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
                                    const kf::Tensor<double, 1>& result)>> {
@@ -141,6 +141,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -157,6 +161,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

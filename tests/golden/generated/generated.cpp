@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace generated {
 namespace {
 
@@ -33,20 +35,24 @@ Module::Module(kf::Module loaded)
       shuffle(loaded_.function("shuffle")),
       jitter(loaded_.function("jitter")) {}
 
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_),
+      place(change(other.place)),
+      spread(change(other.spread)),
+      step(change(other.step)),
+      shuffle(change(other.shuffle)),
+      jitter(change(other.jitter, kf::detail::Takes::options)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
 Module Module::options(const kf::Options& chosen) const {
-    Module copy = *this;
-    copy.jitter = jitter.options(chosen);
-    return copy;
+    return {*this, kf::detail::Change::of_options(chosen)};
 }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.place = place.hook(callback);
-    copy.spread = spread.hook(callback);
-    copy.step = step.hook(callback);
-    copy.shuffle = shuffle.hook(callback);
-    copy.jitter = jitter.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace generated

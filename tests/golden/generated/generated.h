@@ -27,7 +27,7 @@ static_assert(sizeof(std::uint32_t) == 4 && std::is_trivially_copyable_v<std::ui
 /// - result: returned, float tensor [d0, d1]
 class PlaceFunction
     : public kf::Overloads<
-          PlaceFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0, d1].
           kf::Overload<0, kf::Tensor<float, 2>(
               const kf::Shape<2>& shape), kf::Shaped, kf::Items<kf::item::none, 0>>,
@@ -41,7 +41,7 @@ public:
 /// - result: returned, float tensor [d0, d1]
 class SpreadFunction
     : public kf::Overloads<
-          SpreadFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0, d1].
           kf::Overload<0, kf::Tensor<float, 2>(const kf::Grid<2>& at)>,
           kf::Overload<0, void(const kf::Grid<2>& at, const kf::Out<kf::Tensor<float, 2>>& result)>>,
@@ -54,7 +54,7 @@ public:
 /// - result: returned, int tensor [d0]
 class StepFunction
     : public kf::Overloads<
-          StepFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<std::int32_t, 1>(const kf::Range& i), kf::Items<0, kf::item::none, 1>>,
           kf::Overload<0, void(
@@ -80,7 +80,7 @@ public:
 /// - result: returned, uint tensor [d0]
 class ShuffleFunction
     : public kf::Overloads<
-          ShuffleFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<std::uint32_t, 1>(const kf::WangHash& keys,
                                                        const kf::Shape<1>& shape), kf::Shaped>,
@@ -100,7 +100,7 @@ public:
 /// options(): `deterministic` is for its backward pass.
 class JitterFunction
     : public kf::Overloads<
-          JitterFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0, d1].
           kf::Overload<0, kf::Tensor<float, 2>(
               const kf::RandFloat& noise, const kf::Tensor<float, 2>& x), kf::Items<kf::item::none, 0, 1, 2>>,
@@ -113,7 +113,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0, d1].
               kf::Overload<0, void(const kf::RandFloat& noise, const kf::Tensor<float, 2>& x,
                                    const kf::Tensor<float, 2>& result), kf::Items<kf::item::none, 0, 1, 2>>> {
@@ -138,6 +138,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -154,6 +158,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

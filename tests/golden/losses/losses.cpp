@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace losses {
 namespace {
 
@@ -31,20 +33,22 @@ Module::Module(kf::Module loaded)
       one_error(loaded_.function("one_error")),
       hit(loaded_.function("hit")) {}
 
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_),
+      line_error(change(other.line_error, kf::detail::Takes::options)),
+      one_error(change(other.one_error, kf::detail::Takes::options)),
+      hit(change(other.hit, kf::detail::Takes::options)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
 Module Module::options(const kf::Options& chosen) const {
-    Module copy = *this;
-    copy.line_error = line_error.options(chosen);
-    copy.one_error = one_error.options(chosen);
-    copy.hit = hit.options(chosen);
-    return copy;
+    return {*this, kf::detail::Change::of_options(chosen)};
 }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.line_error = line_error.hook(callback);
-    copy.one_error = one_error.hook(callback);
-    copy.hit = hit.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace losses

@@ -74,7 +74,7 @@ static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int
 /// options(): `deterministic` is for its backward pass and the fused one.
 class LineErrorFunction
     : public kf::Overloads<
-          LineErrorFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0, d1].
           kf::Overload<0, kf::Tensor<float, 2>(kf::ScalarArg<float> a, const kf::Tensor<float, 2>& x,
                                                const kf::Tensor<float, 2>& y)>,
@@ -91,7 +91,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0, d1].
               kf::Overload<0, void(kf::DiffArg<float> a, const kf::Tensor<float, 2>& x,
                                    const kf::Tensor<float, 2>& y,
@@ -106,7 +106,7 @@ public:
     /// The function and its backward pass in one launch: returns the result, adds to gradients.
     class Fused
         : public kf::Overloads<
-              Fused, kf::PassKind::fused,
+              kf::PassKind::fused,
               // Call shape [d0, d1].
               kf::Overload<0, kf::Tensor<float, 2>(kf::DiffArg<float> a, const kf::Tensor<float, 2>& x,
                                                    const kf::Tensor<float, 2>& y), kf::CallOnly>,
@@ -141,7 +141,7 @@ public:
 /// options(): `deterministic` is for its backward pass and the fused one.
 class OneErrorFunction
     : public kf::Overloads<
-          OneErrorFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // One call.
           kf::Overload<0, float(kf::ScalarArg<float> a, kf::ScalarArg<float> x,
                                 kf::ScalarArg<float> y), kf::CallOnly>>,
@@ -151,7 +151,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // One call.
               kf::Overload<0, void(kf::DiffArg<float> a, kf::DiffArg<float> x, kf::DiffArg<float> y,
                                    kf::OutputArg<float> result), kf::CallOnly>,
@@ -164,7 +164,7 @@ public:
     /// The function and its backward pass in one launch: returns the result, adds to gradients.
     class Fused
         : public kf::Overloads<
-              Fused, kf::PassKind::fused,
+              kf::PassKind::fused,
               // One call.
               kf::Overload<0, float(kf::DiffArg<float> a, kf::DiffArg<float> x,
                                     kf::DiffArg<float> y), kf::CallOnly>> {
@@ -197,7 +197,7 @@ struct HitResult {
 /// options(): `deterministic` is for its backward pass and the fused one.
 class HitFunction
     : public kf::Overloads<
-          HitFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<float, 1>(const Ray& ray, const kf::Tensor<kf::float3, 1>& at,
                                                const kf::Out<kf::Tensor<std::int32_t, 1>>& face)>,
@@ -222,7 +222,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0].
               kf::Overload<0, void(
                   kf::DiffArg<Ray> ray, const kf::Tensor<kf::float3, 1>& at,
@@ -246,7 +246,7 @@ public:
     /// The function and its backward pass in one launch: returns the result, adds to gradients.
     class Fused
         : public kf::Overloads<
-              Fused, kf::PassKind::fused,
+              kf::PassKind::fused,
               // Call shape [d0].
               kf::Overload<0, kf::Tensor<float, 1>(
                   kf::DiffArg<Ray> ray, const kf::Tensor<kf::float3, 1>& at,
@@ -300,6 +300,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -316,6 +320,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace members {
 namespace {
 
@@ -33,20 +35,24 @@ Module::Module(kf::Module loaded)
       Particle_limit(loaded_.function("Particle.limit")),
       Tools_clamp(loaded_.function("Tools.clamp")) {}
 
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_),
+      make(change(other.make)),
+      Particle_move(change(other.Particle_move)),
+      Particle_at(change(other.Particle_at, kf::detail::Takes::options)),
+      Particle_limit(change(other.Particle_limit)),
+      Tools_clamp(change(other.Tools_clamp)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
 Module Module::options(const kf::Options& chosen) const {
-    Module copy = *this;
-    copy.Particle_at = Particle_at.options(chosen);
-    return copy;
+    return {*this, kf::detail::Change::of_options(chosen)};
 }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.make = make.hook(callback);
-    copy.Particle_move = Particle_move.hook(callback);
-    copy.Particle_at = Particle_at.hook(callback);
-    copy.Particle_limit = Particle_limit.hook(callback);
-    copy.Tools_clamp = Tools_clamp.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace members

@@ -114,7 +114,7 @@ static_assert(offsetof(kf::float2, x) == 0 && offsetof(kf::float2, y) == 4);
 /// - result: returned, Particle or Particle tensor [d0]
 class MakeFunction
     : public kf::Overloads<
-          MakeFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // One call.
           kf::Overload<0, Particle(kf::ScalarArg<float> speed), kf::CallOnly>,
           // Call shape [d0].
@@ -134,7 +134,7 @@ public:
 /// - dt: in, float
 class ParticleMoveFunction
     : public kf::Overloads<
-          ParticleMoveFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, void(const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt)>,
           // Call shape [d0].
@@ -152,7 +152,7 @@ public:
 /// options(): `deterministic` is for its backward pass.
 class ParticleAtFunction
     : public kf::Overloads<
-          ParticleAtFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<kf::float2, 1>(const Particle& this_,
                                                     const kf::Tensor<float, 1>& module)>,
@@ -169,7 +169,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0].
               kf::Overload<0, void(kf::DiffArg<Particle> this_, const kf::Tensor<float, 1>& module,
                                    const kf::Tensor<kf::float2, 1>& result), kf::CallOnly>,
@@ -192,7 +192,7 @@ public:
 /// - result: returned, float tensor [d0]
 class ParticleLimitFunction
     : public kf::Overloads<
-          ParticleLimitFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<float, 1>(const kf::Tensor<float, 1>& speed)>,
           kf::Overload<0, void(const kf::Tensor<float, 1>& speed,
@@ -206,7 +206,7 @@ public:
 /// - result: returned, float
 class ToolsClampFunction
     : public kf::Overloads<
-          ToolsClampFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // One call.
           kf::Overload<0, float(kf::ScalarArg<float> x), kf::CallOnly>>,
       public kf::WithHooks<ToolsClampFunction> {
@@ -226,6 +226,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -242,6 +246,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

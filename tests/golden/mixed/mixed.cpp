@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace mixed {
 namespace {
 
@@ -32,21 +34,23 @@ Module::Module(kf::Module loaded)
       soften(loaded_.function("soften")),
       count(loaded_.function("count")) {}
 
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_),
+      split(change(other.split, kf::detail::Takes::options)),
+      shade(change(other.shade, kf::detail::Takes::options)),
+      soften(change(other.soften, kf::detail::Takes::options)),
+      count(change(other.count)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
 Module Module::options(const kf::Options& chosen) const {
-    Module copy = *this;
-    copy.split = split.options(chosen);
-    copy.shade = shade.options(chosen);
-    copy.soften = soften.options(chosen);
-    return copy;
+    return {*this, kf::detail::Change::of_options(chosen)};
 }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.split = split.hook(callback);
-    copy.shade = shade.hook(callback);
-    copy.soften = soften.hook(callback);
-    copy.count = count.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace mixed

@@ -54,7 +54,7 @@ struct SplitResult {
 /// options(): `deterministic` is for its backward pass.
 class SplitFunction
     : public kf::Overloads<
-          SplitFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<float, 1>(const kf::Tensor<float, 1>& x,
                                                const kf::Out<kf::Tensor<float, 1>>& whole,
@@ -71,7 +71,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0].
               kf::Overload<0, void(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& whole,
                                    const kf::Tensor<float, 1>& total, const kf::Tensor<float, 1>& result)>> {
@@ -91,7 +91,7 @@ public:
 /// options(): `deterministic` is for its backward pass.
 class ShadeFunction
     : public kf::Overloads<
-          ShadeFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<kf::float3, 1>(const kf::Tensor<float, 2>& normal, kf::float3 light)>,
           kf::Overload<0, void(const kf::Tensor<float, 2>& normal, kf::float3 light,
@@ -107,7 +107,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0].
               kf::Overload<0, void(const kf::Tensor<float, 2>& normal, kf::float3 light,
                                    const kf::Tensor<kf::float3, 1>& result)>,
@@ -130,7 +130,7 @@ public:
 /// options(): `deterministic` is for its backward pass.
 class SoftenFunction
     : public kf::Overloads<
-          SoftenFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0, d1].
           kf::Overload<0, kf::Tensor<kf::half, 2>(const kf::Tensor<kf::half, 2>& x,
                                                   const kf::Tensor<kf::half, 1>& amount)>,
@@ -142,7 +142,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0, d1].
               kf::Overload<0, void(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
                                    const kf::Tensor<kf::half, 2>& result)>> {
@@ -162,7 +162,7 @@ public:
 /// - result: returned, int64_t tensor [d0]
 class CountFunction
     : public kf::Overloads<
-          CountFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<std::int64_t, 1>(const kf::Tensor<kf::bool4, 1>& flags,
                                                       kf::ScalarArg<std::uint8_t> not_)>,
@@ -190,6 +190,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -206,6 +210,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace polynomial {
 namespace {
 
@@ -27,16 +29,19 @@ kf::Result<Module> Module::try_load(const kf::Device& device, const std::string&
 
 Module::Module(kf::Module loaded) : loaded_(std::move(loaded)), polynomial(loaded_.function("polynomial")) {}
 
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_), polynomial(change(other.polynomial, kf::detail::Takes::options)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
 Module Module::options(const kf::Options& chosen) const {
-    Module copy = *this;
-    copy.polynomial = polynomial.options(chosen);
-    return copy;
+    return {*this, kf::detail::Change::of_options(chosen)};
 }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.polynomial = polynomial.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace polynomial

@@ -32,7 +32,7 @@ static_assert(sizeof(float) == 4 && std::is_trivially_copyable_v<float>);
 /// options(): `deterministic` is for its backward pass.
 class PolynomialFunction
     : public kf::Overloads<
-          PolynomialFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // One call.
           kf::Overload<0, float(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                 kf::ScalarArg<float> x), kf::CallOnly>,
@@ -52,7 +52,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // One call.
               kf::Overload<0, void(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
                                    kf::DiffArg<float> x, kf::OutputArg<float> result), kf::CallOnly>,
@@ -95,6 +95,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -111,6 +115,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace rays {
 namespace {
 
@@ -31,20 +33,22 @@ Module::Module(kf::Module loaded)
       advance(loaded_.function("advance")),
       advance_all(loaded_.function("advance_all")) {}
 
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_),
+      raytrace(change(other.raytrace, kf::detail::Takes::options)),
+      advance(change(other.advance, kf::detail::Takes::options)),
+      advance_all(change(other.advance_all, kf::detail::Takes::options)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
 Module Module::options(const kf::Options& chosen) const {
-    Module copy = *this;
-    copy.raytrace = raytrace.options(chosen);
-    copy.advance = advance.options(chosen);
-    copy.advance_all = advance_all.options(chosen);
-    return copy;
+    return {*this, kf::detail::Change::of_options(chosen)};
 }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.raytrace = raytrace.hook(callback);
-    copy.advance = advance.hook(callback);
-    copy.advance_all = advance_all.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace rays

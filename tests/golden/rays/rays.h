@@ -125,7 +125,7 @@ static_assert(sizeof(std::array<kf::half3, 2>) == 12 &&
 /// options(): `deterministic` is for its backward pass.
 class RaytraceFunction
     : public kf::Overloads<
-          RaytraceFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // One call.
           kf::Overload<0, kf::float3(const Ray& ray, kf::ScalarArg<float> t), kf::CallOnly>,
           // Call shape [d0].
@@ -143,7 +143,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // One call.
               kf::Overload<0, void(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
                                    kf::OutputArg<kf::float3> result), kf::CallOnly>,
@@ -178,7 +178,7 @@ public:
 /// options(): `deterministic` is for its backward pass.
 class AdvanceFunction
     : public kf::Overloads<
-          AdvanceFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // One call.
           kf::Overload<0, Ray(const Scene& scene,
                               Ray& ray), kf::CallOnly, kf::Items<0, kf::item::inout(1), 2>>>,
@@ -188,7 +188,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // One call.
               kf::Overload<0, void(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray,
                                    kf::OutputArg<Ray> result), kf::CallOnly>,
@@ -214,7 +214,7 @@ public:
 /// options(): `deterministic` is for its backward pass.
 class AdvanceAllFunction
     : public kf::Overloads<
-          AdvanceAllFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>(
               const kf::Tensor<Scene, 1>& scene,
@@ -225,7 +225,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // Call shape [d0].
               kf::Overload<0, void(
                   const kf::Tensor<Scene, 1>& scene,
@@ -253,6 +253,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -269,6 +273,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace spheres {
 namespace {
 
@@ -28,16 +30,19 @@ kf::Result<Module> Module::try_load(const kf::Device& device, const std::string&
 Module::Module(kf::Module loaded)
     : loaded_(std::move(loaded)), distance_to(loaded_.function("distance_to")) {}
 
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_), distance_to(change(other.distance_to, kf::detail::Takes::options)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
 Module Module::options(const kf::Options& chosen) const {
-    Module copy = *this;
-    copy.distance_to = distance_to.options(chosen);
-    return copy;
+    return {*this, kf::detail::Change::of_options(chosen)};
 }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.distance_to = distance_to.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace spheres

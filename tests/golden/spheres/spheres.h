@@ -52,7 +52,7 @@ static_assert(offsetof(kf::float3, x) == 0 && offsetof(kf::float3, y) == 4 && of
 /// options(): `deterministic` is for its backward pass.
 class DistanceToFunction
     : public kf::Overloads<
-          DistanceToFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // One call.
           kf::Overload<0, float(const Sphere& sphere, kf::float3 p), kf::CallOnly>>,
       public kf::WithOptions<DistanceToFunction>,
@@ -61,7 +61,7 @@ public:
     /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
     class Backward
         : public kf::Overloads<
-              Backward, kf::PassKind::backward,
+              kf::PassKind::backward,
               // One call.
               kf::Overload<0, void(kf::DiffArg<Sphere> sphere, kf::DiffArg<kf::float3> p,
                                    kf::OutputArg<float> result), kf::CallOnly>,
@@ -90,6 +90,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -106,6 +110,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

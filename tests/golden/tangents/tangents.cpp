@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace tangents {
 namespace {
 
@@ -31,17 +33,20 @@ Module::Module(kf::Module loaded)
       split(loaded_.function("split")),
       raytrace(loaded_.function("raytrace")) {}
 
-Module Module::options(const kf::Options& /*chosen*/) const {
-    Module copy = *this;
-    return copy;
-}
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_),
+      polynomial(change(other.polynomial)),
+      split(change(other.split)),
+      raytrace(change(other.raytrace)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
+Module Module::options(const kf::Options& /*chosen*/) const { return *this; }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.polynomial = polynomial.hook(callback);
-    copy.split = split.hook(callback);
-    copy.raytrace = raytrace.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace tangents

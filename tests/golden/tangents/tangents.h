@@ -74,7 +74,7 @@ static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int
 /// - result: returned, float or float tensor [d0]
 class PolynomialFunction
     : public kf::Overloads<
-          PolynomialFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // One call.
           kf::Overload<0, float(kf::ScalarArg<float> a, kf::ScalarArg<float> x), kf::CallOnly>,
           // Call shape [d0].
@@ -86,7 +86,7 @@ public:
     /// Takes the arguments with their tangents, returns the result with its.
     class Jvp
         : public kf::Overloads<
-              Jvp, kf::PassKind::forward,
+              kf::PassKind::forward,
               // One call.
               kf::Overload<0, kf::Dual<float>(
                   const kf::Dual<float>& a,
@@ -120,7 +120,7 @@ struct SplitResult {
 /// - result: returned, int tensor [d0]
 class SplitFunction
     : public kf::Overloads<
-          SplitFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<std::int32_t, 1>(const kf::Tensor<float, 1>& x,
                                                       kf::ScalarArg<std::int32_t> n,
@@ -138,7 +138,7 @@ public:
     /// Takes the arguments with their tangents, returns the result with its.
     class Jvp
         : public kf::Overloads<
-              Jvp, kf::PassKind::forward,
+              kf::PassKind::forward,
               // Call shape [d0].
               kf::Overload<0, kf::Dual<SplitResult>(
                   const kf::Dual<kf::Tensor<float, 1>>& x,
@@ -161,7 +161,7 @@ public:
 /// - result: returned, float3 tensor [d0]
 class RaytraceFunction
     : public kf::Overloads<
-          RaytraceFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<kf::float3, 1>(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t)>,
           kf::Overload<0, void(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
@@ -176,7 +176,7 @@ public:
     /// Takes the arguments with their tangents, returns the result with its.
     class Jvp
         : public kf::Overloads<
-              Jvp, kf::PassKind::forward,
+              kf::PassKind::forward,
               // Call shape [d0].
               kf::Overload<0, kf::Dual<kf::Tensor<kf::float3, 1>>(
                   const kf::Dual<kf::Tensor<Ray, 1>>& ray,
@@ -207,6 +207,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -223,6 +227,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 

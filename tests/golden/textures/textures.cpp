@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <kf/change.h>
+
 namespace textures {
 namespace {
 
@@ -34,20 +36,23 @@ Module::Module(kf::Module loaded)
       tone(loaded_.function("tone")),
       mixed(loaded_.function("mixed")) {}
 
-Module Module::options(const kf::Options& /*chosen*/) const {
-    Module copy = *this;
-    return copy;
-}
+Module::Module(const Module& other, const kf::detail::Change& change)
+    : loaded_(other.loaded_),
+      fill(change(other.fill)),
+      shade(change(other.shade)),
+      combined(change(other.combined)),
+      cover(change(other.cover)),
+      tone(change(other.tone)),
+      mixed(change(other.mixed)) {}
+
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
+
+Module Module::options(const kf::Options& /*chosen*/) const { return *this; }
 
 Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
-    Module copy = *this;
-    copy.fill = fill.hook(callback);
-    copy.shade = shade.hook(callback);
-    copy.combined = combined.hook(callback);
-    copy.cover = cover.hook(callback);
-    copy.tone = tone.hook(callback);
-    copy.mixed = mixed.hook(callback);
-    return copy;
+    return {*this, kf::detail::Change::of_hook(callback)};
 }
 
 }  // namespace textures

@@ -67,7 +67,7 @@ static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int
 /// - texture: read and written, float3 rwtexture2d, rgba32f
 class FillFunction
     : public kf::Overloads<
-          FillFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0, d1].
           kf::Overload<0, void(const kf::Grid<2>& pixel, kf::float3 color,
                                const kf::RWTexture2D<kf::float3>& texture)>>,
@@ -85,7 +85,7 @@ public:
 /// - result: returned, float4 tensor [d0]
 class ShadeFunction
     : public kf::Overloads<
-          ShadeFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<kf::float4, 1>(
               const MaterialFields<std::array<kf::Texture2D<kf::float4>, 2>, kf::Sampler, float>& material,
@@ -104,7 +104,7 @@ public:
 /// - result: returned, float2 tensor [d0]
 class CombinedFunction
     : public kf::Overloads<
-          CombinedFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0].
           kf::Overload<0, kf::Tensor<kf::float2, 1>(const kf::Sampler2D<kf::float2>& picture,
                                                     const kf::Tensor<kf::float2, 1>& uv)>,
@@ -119,7 +119,7 @@ public:
 /// - mask: read and written, float rwtexture2d, r8
 class CoverFunction
     : public kf::Overloads<
-          CoverFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // A kernel, in groups of 8 x 8 x 1 threads: threads() or groups() says how many.
           kf::Overload<0, void(kf::ScalarArg<float> by, const kf::RWTexture2D<float>& mask)>>,
       public kf::WithThreads<CoverFunction>,
@@ -133,7 +133,7 @@ public:
 /// - result: returned, float3 rwtexture2d, rgba8
 class ToneFunction
     : public kf::Overloads<
-          ToneFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0, d1].
           kf::Overload<0, kf::RWTexture2D<kf::float3>(const kf::Texture2D<kf::float3>& pixel,
                                                       kf::ScalarArg<float> gain)>,
@@ -149,7 +149,7 @@ public:
 /// - rounded: out, int3 rwtexture3d, rgba16i
 class MixedFunction
     : public kf::Overloads<
-          MixedFunction, kf::PassKind::forward,
+          kf::PassKind::forward,
           // Call shape [d0, d1, d2].
           kf::Overload<0, void(const kf::Texture3D<kf::half4>& pixel, const kf::RWTexture3D<float>& sum,
                                const kf::Out<kf::RWTexture3D<kf::int3>>& rounded)>,
@@ -172,6 +172,10 @@ public:
     /// Loads them from the file that was generated together with this header.
     Module(const kf::Device& device, const std::string& artifact);
 
+    Module(const Module& other);
+    Module& operator=(const Module& other);
+    ~Module();
+
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
@@ -188,6 +192,7 @@ public:
 
 private:
     explicit Module(kf::Module loaded);
+    Module(const Module& other, const kf::detail::Change& change);
 
     kf::Module loaded_;
 
