@@ -34,7 +34,7 @@
 # is one of them.
 #
 # NAME.kfa gets into the library as an object file that kfgen writes (EMBED object, the default where the target is
-# an x86-64 or AArch64 machine with ELF files), else by the assembler (incbin, GCC and Clang), else as numbers in
+# an x86-64 or AArch64 machine with ELF or COFF files), else by the assembler (incbin, GCC and Clang), else as numbers in
 # NAME.cpp (text), which costs compilers time and memory.
 #
 # kfgen is KFGEN_EXECUTABLE (set it when cross compiling: a program of the build machine), else the
@@ -125,8 +125,10 @@ function(add_kernel_functions target)
         list(APPEND command --embed ${embedding})
         if(embedding MATCHES "^elf-")
             set(object ${directory}/${name}.kfa.o)
-            list(APPEND generated ${object})
+        elseif(embedding MATCHES "^coff-")
+            set(object ${directory}/${name}.kfa.obj)
         endif()
+        list(APPEND generated ${object})
     endif()
     if(arg_PYTHON)
         list(APPEND command --python-package ${arg_PYTHON})
@@ -267,11 +269,22 @@ endfunction()
 # How the artifact gets into the library, as `kfgen --embed` names it.
 function(_kf_embedding where stated none result)
     set(machine "")
-    if(CMAKE_SIZEOF_VOID_P EQUAL 8 AND CMAKE_CXX_BYTE_ORDER STREQUAL "LITTLE_ENDIAN" AND UNIX AND NOT APPLE)
-        if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+    set(processor "${CMAKE_SYSTEM_PROCESSOR}")
+    if(MSVC AND CMAKE_CXX_COMPILER_ARCHITECTURE_ID)  # of Visual Studio's projects the processor is the build machine's
+        set(processor "${CMAKE_CXX_COMPILER_ARCHITECTURE_ID}")
+    endif()
+    if(CMAKE_SIZEOF_VOID_P EQUAL 8 AND CMAKE_CXX_BYTE_ORDER STREQUAL "LITTLE_ENDIAN" AND NOT APPLE)
+        if(processor MATCHES "^(x86_64|amd64|AMD64|x64)$")
             set(machine x86_64)
-        elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+        elseif(processor MATCHES "^(aarch64|arm64|ARM64)$")
             set(machine aarch64)
+        endif()
+        if(machine AND WIN32)
+            string(REPLACE aarch64 arm64 machine coff-${machine})
+        elseif(machine AND UNIX)
+            set(machine elf-${machine})
+        else()
+            set(machine "")
         endif()
     endif()
     if(none)
@@ -280,11 +293,11 @@ function(_kf_embedding where stated none result)
         set(embedding ${stated})
     elseif(stated STREQUAL "object" AND NOT machine)
         message(FATAL_ERROR "${where}: EMBED object: kfgen writes no object files for ${CMAKE_SYSTEM_NAME} on "
-            "'${CMAKE_SYSTEM_PROCESSOR}'; known: ELF files for x86_64 and aarch64")
+            "'${processor}'; known: ELF and COFF files for x86_64 and aarch64")
     elseif(stated AND NOT stated STREQUAL "object")
         message(FATAL_ERROR "${where}: unknown EMBED '${stated}'; known: object, incbin, text")
     elseif(machine)
-        set(embedding elf-${machine})
+        set(embedding ${machine})
     elseif(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT WIN32)
         set(embedding incbin)
     else()

@@ -169,6 +169,19 @@ def test_no_object_file_for_other_machines(ninja: Project) -> None:
     assert "no object files for Linux on 'riscv64'" in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize(("processor", "machine"), [("AMD64", "x86_64"), ("ARM64", "arm64")])
+def test_object_files_for_windows(ninja: Project, processor: str, machine: str) -> None:
+    """The command for it; nothing here builds for Windows."""
+    lists = ninja.source / "CMakeLists.txt"
+    windows = f"set(UNIX)\nset(WIN32 1)\nset(CMAKE_SYSTEM_PROCESSOR {processor})\n"
+    lists.write_text(lists.read_text().replace("add_kernel", windows + "add_kernel"))
+    done = ninja.configure()
+    assert done.returncode == 0, done.stderr
+    rules = (ninja.build_dir / "build.ninja").read_text()
+    assert f"--embed coff-{machine}" in rules
+    assert "numbers.kfa.obj" in rules
+
+
 def test_specs_may_have_comments(ninja: Project) -> None:
     spec = ninja.source / "numbers.kf.json"
     spec.write_text("// A module.\n" + spec.read_text())

@@ -57,6 +57,25 @@ def test_inputs_and_outputs_are_not_written_over(kfgen: Kfgen, option: str) -> N
     assert not (kfgen.folder / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("how", "file", "magic"),
+    [
+        ("elf-x86_64", "bend.kfa.o", b"\x7fELF"),
+        ("coff-x86_64", "bend.kfa.obj", b"\x64\x86\x01\x00"),
+        ("coff-arm64", "bend.kfa.obj", b"\x64\xaa\x01\x00"),
+    ],
+)
+def test_object_files_are_for_what_was_asked(kfgen: Kfgen, how: str, file: str, magic: bytes) -> None:
+    done = kfgen.run(kfgen.generate("--embed", how))
+    assert done.returncode == 0, done.stderr
+    out = kfgen.folder / "out"
+    written = (out / file).read_bytes()
+    assert written.startswith(magic)
+    assert (out / "bend.kfa").read_bytes() in written
+    symbol = next(word for word in (out / "bend.cpp").read_text().split() if "kf_artifact" in word)
+    assert symbol.split("[")[0].encode() + b"\0" in written
+
+
 def test_an_imported_module_is_not_written_over(kfgen: Kfgen) -> None:
     (kfgen.folder / "inner.slang").write_text("float inner(float x) { return x; }\n")
     (kfgen.folder / "bend.slang").write_text(

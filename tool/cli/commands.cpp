@@ -17,8 +17,9 @@ std::vector<CommandPage> command_texts() {
         {"generate",
          {"generate SPEC -o DIR [OPTION ...]"},
          "write kernels and wrappers",
-         "Writes NAME.h, NAME.cpp, NAME.kfa and a depfile, NAME.d, into DIR: those files alone whose content "
-         "changed, and none when something is wrong.",
+         "Writes NAME.h, NAME.cpp, NAME.kfa and a depfile, NAME.d, into DIR, and further files that options "
+         "ask "
+         "for: those alone whose content changed, and none when something is wrong.",
          {".kf.json"},
          {},
          {}},

@@ -109,12 +109,14 @@ bool wants_json(const std::vector<std::string>& arguments) {
 }
 
 /// The words of --embed, and "none" for --no-embed.
-constexpr std::array<std::pair<std::string_view, Embedding>, 5> embeddings{{
+constexpr std::array<std::pair<std::string_view, Embedding>, 7> embeddings{{
     {"none", Embedding::none},
     {"incbin", Embedding::incbin},
     {"text", Embedding::text},
     {"elf-x86_64", Embedding::elf_x86_64},
     {"elf-aarch64", Embedding::elf_aarch64},
+    {"coff-x86_64", Embedding::coff_x86_64},
+    {"coff-arm64", Embedding::coff_arm64},
 }};
 
 Embedding embedding_named(std::string_view name) {
@@ -281,8 +283,10 @@ private:
         common(app_.add_flag("--torch-tests", options_.torch_tests), outputs, "",
                "those and NAME_torch_test.py, for pytest");
         auto* embed =
-            common(app_.add_option("--embed", embedding_), outputs, "incbin|text|elf-x86_64|elf-aarch64",
-                   "how NAME.kfa gets into the program (default: incbin)");
+            common(app_.add_option("--embed", embedding_), outputs,
+                   "incbin|text|elf-x86_64|elf-aarch64|coff-x86_64|coff-arm64",
+                   "how NAME.kfa gets into the program (default: incbin); the last four are object files, "
+                   "NAME.kfa.o, for Windows NAME.kfa.obj");
         common(app_.add_flag("--no-embed", no_embed_), outputs, "",
                "load NAME.kfa at run time, not from inside NAME.cpp")
             ->excludes(embed);

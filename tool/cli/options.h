@@ -39,7 +39,9 @@ enum class Embedding : std::uint8_t {
     incbin,      ///< NAME.cpp has the assembler read it
     text,        ///< it is in NAME.cpp, as numbers
     elf_x86_64,  ///< it is in an object file for such machines, NAME.kfa.o
-    elf_aarch64
+    elf_aarch64,
+    coff_x86_64,  ///< the same for Windows, NAME.kfa.obj
+    coff_arm64
 };
 
 /// Paths are as written: relative ones start at the working directory.

@@ -633,7 +633,8 @@ View embedded_view(const Plan& plan, const CppOptions& options) {
     } else {
         outside = View::Object{{"symbol", artifact_symbol(plan.name, options.sha256)},
                                {"size", std::to_string(options.artifact.size())},
-                               {"assembler", options.place == ArtifactPlace::assembler}};
+                               {"assembler", options.place == ArtifactPlace::assembler},
+                               {"hidden", options.place != ArtifactPlace::coff_object}};
     }
     return View::Object{{"text", std::move(text)}, {"outside", std::move(outside)}};
 }

@@ -13,10 +13,11 @@ namespace kf::gen {
 
 /// Where the library has NAME.kfa.
 enum class ArtifactPlace : std::uint8_t {
-    file,       ///< NAME.kfa itself, looked for at run time
-    text,       ///< in NAME.cpp, as numbers
-    assembler,  ///< NAME.cpp has the assembler read NAME.kfa
-    object      ///< another object file, as artifact_symbol()
+    file,        ///< NAME.kfa itself, looked for at run time
+    text,        ///< in NAME.cpp, as numbers
+    assembler,   ///< NAME.cpp has the assembler read NAME.kfa
+    object,      ///< another object file, as artifact_symbol()
+    coff_object  ///< the same for Windows, where symbols are hidden as they are
 };
 
 struct CppOptions {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "artifact/assemble.h"
+#include "artifact/coff_object.h"
 #include "artifact/elf_object.h"
 #include "cache/hash.h"
 #include "cache/kernel_store.h"
@@ -43,17 +44,6 @@ std::string run_key(std::vector<std::string> options, const std::vector<std::fil
 
 namespace {
 
-std::optional<ElfMachine> elf_machine(Embedding embedding) {
-    switch (embedding) {
-        case Embedding::elf_x86_64: return ElfMachine::x86_64;
-        case Embedding::elf_aarch64: return ElfMachine::aarch64;
-        case Embedding::none:
-        case Embedding::incbin:
-        case Embedding::text: break;
-    }
-    return std::nullopt;
-}
-
 ArtifactPlace artifact_place(Embedding embedding) {
     switch (embedding) {
         case Embedding::none: return ArtifactPlace::file;
@@ -61,14 +51,42 @@ ArtifactPlace artifact_place(Embedding embedding) {
         case Embedding::text: return ArtifactPlace::text;
         case Embedding::elf_x86_64:
         case Embedding::elf_aarch64: return ArtifactPlace::object;
+        case Embedding::coff_x86_64:
+        case Embedding::coff_arm64: return ArtifactPlace::coff_object;
     }
     return ArtifactPlace::file;
+}
+
+/// The end of the object file's name; empty where there is none.
+std::string object_ending(Embedding embedding) {
+    switch (artifact_place(embedding)) {
+        case ArtifactPlace::object: return ".kfa.o";
+        case ArtifactPlace::coff_object: return ".kfa.obj";
+        case ArtifactPlace::file:
+        case ArtifactPlace::text:
+        case ArtifactPlace::assembler: break;
+    }
+    return "";
+}
+
+std::string object_file(Embedding embedding, const std::string& symbol, std::span<const std::byte> bytes) {
+    switch (embedding) {
+        case Embedding::elf_x86_64: return elf_object(ElfMachine::x86_64, symbol, bytes);
+        case Embedding::elf_aarch64: return elf_object(ElfMachine::aarch64, symbol, bytes);
+        case Embedding::coff_x86_64: return coff_object(CoffMachine::x86_64, symbol, bytes);
+        case Embedding::coff_arm64: return coff_object(CoffMachine::arm64, symbol, bytes);
+        case Embedding::none:
+        case Embedding::incbin:
+        case Embedding::text: break;
+    }
+    return "";
 }
 
 }  // namespace
 
 OutputPaths output_paths(const Spec& spec, const Options& options) {
     const auto in = [&](const std::string& name) { return options.output_directory / name; };
+    const std::string object = object_ending(options.embedding);
     return {in(spec.name + ".h"),
             in(spec.name + ".cpp"),
             in(spec.name + ".kfa"),
@@ -81,7 +99,7 @@ OutputPaths output_paths(const Spec& spec, const Options& options) {
             in("." + spec.name + ".kfgen-journal"),
             spec.device_header ? in(spec.name + ".cuh") : std::filesystem::path(),
             in(spec.name + "_torch_test.py"),
-            elf_machine(options.embedding) ? in(spec.name + ".kfa.o") : std::filesystem::path()};
+            object.empty() ? std::filesystem::path() : in(spec.name + object)};
 }
 
 std::vector<std::filesystem::path> OutputPaths::outputs(const Options& options) const {
@@ -134,9 +152,17 @@ Outcome<std::vector<OutputFile>> emit_files(const Plan& plan, const manifest::Ma
         {paths.header, std::move(cpp.value().header), false},
         {paths.source, std::move(cpp.value().source), false},
         {paths.artifact, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), false}};
-    if (const auto machine = elf_machine(options.embedding)) {
+    if (cpp_options.place == ArtifactPlace::coff_object && bytes.size() > max_coff_bytes) {
+        return Diagnostics{{Severity::error,
+                            "artifact-size",
+                            {},
+                            "the artifact has " + std::to_string(bytes.size()) +
+                                " bytes, and programs for Windows have fewer than 2^31",
+                            {"ship it as a file: --no-embed"}}};
+    }
+    if (!paths.object.empty()) {
         const std::string symbol = artifact_symbol(plan.name, cpp_options.sha256);
-        files.push_back({paths.object, elf_object(*machine, symbol, bytes), false});
+        files.push_back({paths.object, object_file(options.embedding, symbol, bytes), false});
     }
     if (options.python) {
         Outcome<PythonFiles> python = emit_python(plan);

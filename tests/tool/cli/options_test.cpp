@@ -302,6 +302,7 @@ TEST(OutputOptions, TellApartWhatShapesTheOutputs) {
                                                                   {"--no-embed"},
                                                                   {"--embed", "text"},
                                                                   {"--embed", "elf-x86_64"},
+                                                                  {"--embed", "coff-x86_64"},
                                                                   {"--backend", "cuda"},
                                                                   {"--namespace", "x"},
                                                                   {"-I", "x"},

@@ -287,6 +287,20 @@ void expect_compiles(const std::string& compiler, ArtifactPlace place) {
               "");
 }
 
+// Compilers for Windows know neither attributes of GCC's nor its assembler.
+TEST(CppSource, IsPlainForWindows) {
+    CppOptions options;
+    options.sha256 = std::string(64, 'a');
+    options.place = ArtifactPlace::object;
+    EXPECT_NE(emitted(testing::polynomial(), options).source.find("__attribute__"), std::string::npos);
+    options.place = ArtifactPlace::coff_object;
+    const std::string source = emitted(testing::polynomial(), options).source;
+    EXPECT_EQ(source.find("__attribute__"), std::string::npos) << source;
+    EXPECT_EQ(source.find("asm"), std::string::npos) << source;
+    EXPECT_NE(source.find("extern \"C\" const std::byte kf_artifact_polynomial_"), std::string::npos)
+        << source;
+}
+
 TEST(CppCompiled, TakenByGcc) { expect_compiles("g++", ArtifactPlace::text); }
 TEST(CppCompiled, TakenByGccBesideTheArtifact) { expect_compiles("g++", ArtifactPlace::file); }
 TEST(CppCompiled, TakenByGccWithAnAssembler) { expect_compiles("g++", ArtifactPlace::assembler); }

@@ -26,6 +26,11 @@ void ScratchFolder::write(const std::string& name, const std::string& text) cons
     std::ofstream(path_ / name, std::ios::binary) << text;
 }
 
+std::string ScratchFolder::read(const std::string& name) const {
+    std::ifstream stream(path_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 std::string ScratchFolder::complaints(const std::string& command) const {
     const std::string log = (path_ / "log").string();
     const int status =

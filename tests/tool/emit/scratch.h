@@ -16,6 +16,7 @@ public:
 
     /// Makes folders of the name, too.
     void write(const std::string& name, const std::string& text) const;
+    [[nodiscard]] std::string read(const std::string& name) const;
     /// Runs a shell command in the folder. Empty when it succeeds and says nothing wrong; else what it
     /// printed.
     [[nodiscard]] std::string complaints(const std::string& command) const;
