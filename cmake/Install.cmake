@@ -14,6 +14,15 @@ function(kf_install_printed file)
         " COMPONENT tool)
 endfunction()
 
+# Code of an installation that sets `slang` to Slang's library, and `opened` to what it opens in its folder when it
+# runs: its optimiser, and modules.
+set(kf_slang_files "
+        set(slang \"$<TARGET_FILE:$<IF:$<TARGET_EXISTS:slang::slang>,slang::slang,kf::slang>>\")
+        file(REAL_PATH \"\${slang}\" slang_folder)
+        cmake_path(GET slang_folder PARENT_PATH slang_folder)
+        file(GLOB opened \"\${slang_folder}/libslang-gls*.so*\" \"\${slang_folder}/slang-standard-module-*\")
+        ")
+
 if(TARGET kf_runtime)
     install(TARGETS kf_runtime EXPORT KernelFunctionsRuntime
         ARCHIVE COMPONENT development
@@ -37,15 +46,9 @@ if(TARGET kfgen)
     set(slang_dir ${CMAKE_INSTALL_LIBDIR}/kernelfunctions)
     cmake_path(RELATIVE_PATH slang_dir BASE_DIRECTORY ${CMAKE_INSTALL_BINDIR} OUTPUT_VARIABLE slang_way)
     set_target_properties(kfgen PROPERTIES INSTALL_RPATH "$ORIGIN/${slang_way}")
-    # Slang's library, and what it opens beside it: its optimiser, and modules.
-    install(CODE "
-        set(library \"$<TARGET_FILE:$<IF:$<TARGET_EXISTS:slang::slang>,slang::slang,kf::slang>>\")
-        cmake_path(GET library PARENT_PATH folder)
-        file(GLOB opened \"\${folder}/libslang-gls*.so*\")
-        file(GLOB modules \"\${folder}/slang-standard-module-*\")
-        file(INSTALL \${library} \${opened} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${slang_dir}\"
-            TYPE SHARED_LIBRARY FOLLOW_SYMLINK_CHAIN)
-        file(INSTALL \${modules} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${slang_dir}\" PATTERN __pycache__ EXCLUDE)
+    install(CODE "${kf_slang_files}
+        file(INSTALL \${slang} \${opened} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${slang_dir}\"
+            USE_SOURCE_PERMISSIONS FOLLOW_SYMLINK_CHAIN PATTERN __pycache__ EXCLUDE)
         " COMPONENT tool)
     install(FILES tool/spec/kernelfunctions.schema.json tool/diagnostic/diagnostic.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelfunctions
         COMPONENT tool)

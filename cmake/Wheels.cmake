@@ -3,20 +3,12 @@
 if(NOT TARGET kfgen)
     return()
 endif()
-if(TARGET slang::slang)
-    set(slang_file $<TARGET_FILE:slang::slang>)
-else()
-    set(slang_file $<TARGET_FILE:kf::slang>)
-endif()
 install(PROGRAMS $<TARGET_FILE:kfgen> $<TARGET_FILE:kfgen-check>
     DESTINATION kfgen COMPONENT wheel-tool EXCLUDE_FROM_ALL)
-# Slang opens its other libraries and its modules at run time, beside the one that is linked.
-install(CODE "
+install(CODE "${kf_slang_files}
     set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/kfgen\")
-    file(REAL_PATH \"${slang_file}\" slang)
-    cmake_path(GET slang PARENT_PATH slang_folder)
-    file(GLOB beside \"\${slang_folder}/libslang-gls*.so\" \"\${slang_folder}/slang-standard-module-*\")
-    file(COPY \"\${slang}\" \${beside} DESTINATION \"\${folder}\" PATTERN __pycache__ EXCLUDE)
+    file(REAL_PATH \"\${slang}\" slang)
+    file(COPY \"\${slang}\" \${opened} DESTINATION \"\${folder}\" PATTERN __pycache__ EXCLUDE)
     file(RPATH_SET FILE \"\${folder}/kfgen\" NEW_RPATH \"\\\$ORIGIN\")
     if(CMAKE_INSTALL_DO_STRIP)
         execute_process(COMMAND \"${CMAKE_STRIP}\" \"\${folder}/kfgen\" \"\${folder}/kfgen-check\"

@@ -37,6 +37,10 @@ std::error_code last_error() { return {errno, std::generic_category()}; }
 
 }  // namespace
 
+fs::path absolute_from(const fs::path& folder, const fs::path& path) {
+    return (fs::current_path() / folder / path).lexically_normal();
+}
+
 std::optional<FileStatus> DiskFileSystem::status(const fs::path& path) const {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0) {

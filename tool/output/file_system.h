@@ -24,6 +24,11 @@ struct FileStatus {
 /// Bytes; far above any spec, module or artifact.
 inline constexpr std::uint64_t max_file = std::uint64_t{1} << 30;
 
+/// The path from the root. A relative one starts at `folder`, and that, the empty one too, at the working
+/// directory.
+[[nodiscard]] std::filesystem::path absolute_from(const std::filesystem::path& folder,
+                                                  const std::filesystem::path& path);
+
 /// All methods may be called from several threads at once on different paths.
 class FileSystem {
 public:

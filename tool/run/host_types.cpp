@@ -18,14 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path absolute(const fs::path& folder, const fs::path& path) {
-    return (fs::current_path() / folder / path).lexically_normal();
-}
-
 /// The database that an entry is compiled by; empty: none.
 fs::path database_of(const StructSpec& entry, const Spec& spec) {
-    if (!entry.compile_commands.empty()) return absolute(spec.directory, entry.compile_commands);
-    return spec.cpp.compile_commands.empty() ? fs::path() : absolute({}, spec.cpp.compile_commands);
+    if (!entry.compile_commands.empty()) return absolute_from(spec.directory, entry.compile_commands);
+    return spec.cpp.compile_commands.empty() ? fs::path() : absolute_from({}, spec.cpp.compile_commands);
 }
 
 /// Where the spec names an entry's database, or the database that the command line names.
@@ -92,13 +88,14 @@ private:
         if (const fs::path database = database_of(entry, spec_); !database.empty()) {
             const auto commands = commands_in(database, entry);
             if (!commands) return commands.errors();
-            Outcome<std::vector<std::string>> found = options_of(
-                *commands.value(), entry.header, absolute(spec_.directory, ""), place_of(database, entry));
+            Outcome<std::vector<std::string>> found =
+                options_of(*commands.value(), entry.header, absolute_from(spec_.directory, ""),
+                           place_of(database, entry));
             if (!found) return found.errors();
             options = std::move(found.value());
         }
         options.insert(options.end(), spec_.cpp.options.begin(), spec_.cpp.options.end());
-        options.push_back("-I" + absolute(spec_.directory, ".").string());
+        options.push_back("-I" + absolute_from(spec_.directory, ".").string());
         return options;
     }
 
@@ -114,7 +111,7 @@ private:
         if (!reading) return reading.errors();
         for (std::size_t i = 0; i < entries.size(); ++i)
             types_[entries[i]] = std::move(reading.value().types[i]);
-        for (const fs::path& file : reading.value().files) files_.push_back(absolute({}, file));
+        for (const fs::path& file : reading.value().files) files_.push_back(absolute_from({}, file));
         return {};
     }
 

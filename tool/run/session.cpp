@@ -5,6 +5,7 @@
 
 #include "cache/hash.h"
 #include "emit/values.h"
+#include "output/file_system.h"
 #include "plan/link_time.h"
 #include "plan/resolve.h"
 #include "plan/types.h"
@@ -18,11 +19,6 @@
 namespace kf::gen {
 
 namespace {
-
-std::filesystem::path absolute_from(const std::filesystem::path& folder, const std::filesystem::path& path) {
-    // A relative folder, the empty one too, starts at the working directory.
-    return (std::filesystem::current_path() / folder / path).lexically_normal();
-}
 
 std::vector<std::filesystem::path> absolute_paths(const Spec& spec, const std::vector<PathSpec>& named) {
     std::vector<std::filesystem::path> paths;

@@ -10,6 +10,7 @@
 #include "core/join.h"
 #include "emit/render.h"
 #include "kernels/reach.h"
+#include "output/file_system.h"
 #include "plan/candidates.h"
 #include "plan/resolve.h"
 #include "run/session.h"
@@ -27,13 +28,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view spec_ending = ".kf.json";
 
-fs::path whole(const fs::path& path) { return (fs::current_path() / path).lexically_normal(); }
-
 /// Returns the path as the spec names it: from its folder, or as it is where it is absolute.
 std::string path_text(const fs::path& path, const fs::path& folder) {
     if (path.is_absolute()) return path.string();
-    const fs::path relative = whole(path).lexically_relative(whole(folder));
-    return relative.empty() ? whole(path).string() : relative.string();
+    const fs::path relative = absolute_from({}, path).lexically_relative(absolute_from({}, folder));
+    return relative.empty() ? absolute_from({}, path).string() : relative.string();
 }
 
 std::string one_line(std::string text) {
