@@ -6,16 +6,18 @@
 #include <exception>
 #include <variant>
 
+#include "process/worker_process.h"
 #include "slang/failure_reasons.h"
 #include "slang/in_process_compiler.h"
 #include "slang/method_derivatives.h"
 #include "slang/tensor_constraints.h"
 #include "slang/wire.h"
-#include "slang/worker_process.h"
 
 namespace kf::gen {
 
 namespace {
+
+using process::WorkerProcess;
 
 /// The module's own where it is named.
 std::shared_ptr<TypeLookup> lookup_of(Compiler& compiler, const std::string& module) {
@@ -40,16 +42,6 @@ std::string answer(Compiler& compiler, const std::string& bytes) {
     }
     const auto& compile = std::get<CompileRequest>(request);
     return encode(compiler.compile(compile.source, compile.target));
-}
-
-std::string seconds_text(std::chrono::milliseconds time) {
-    std::string text = std::to_string(time.count() / 1000);
-    if (time.count() % 1000 != 0) {
-        std::string rest = std::to_string(1000 + time.count() % 1000).substr(1);
-        rest.erase(rest.find_last_not_of('0') + 1);
-        text += "." + rest;
-    }
-    return text;
 }
 
 class IsolatedCompiler final : public Compiler {
@@ -170,14 +162,14 @@ private:
             }
         }
         if (reply.result == WorkerProcess::Result::timed_out) {
-            return failure("slang-timeout", place,
-                           "Slang was stopped: " + what + " took longer than " +
-                               seconds_text(options_.time_limit) + " s");
+            return failure(
+                "slang-timeout", place,
+                "Slang was stopped: " + what + " took " + process::limit_text(options_.time_limit));
         }
         if (reply.result == WorkerProcess::Result::too_large) {
-            return failure("slang-memory", place,
-                           "Slang was stopped: " + what + " took more than " +
-                               std::to_string(options_.memory_limit >> 20) + " MiB of memory");
+            return failure(
+                "slang-memory", place,
+                "Slang was stopped: " + what + " took " + process::limit_text(options_.memory_limit));
         }
         return failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
     }

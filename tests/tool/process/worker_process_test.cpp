@@ -1,5 +1,5 @@
 // A child that answers, dies or hangs.
-#include "slang/worker_process.h"
+#include "process/worker_process.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace kf::gen {
+namespace kf::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -130,6 +130,12 @@ TEST(WorkerProcess, AnAbandonedChildEnds) {
     EXPECT_TRUE(gone());
 }
 
+TEST(WorkerProcess, LimitsReadAsSentences) {
+    EXPECT_EQ(limit_text(2s), "longer than 2 s");
+    EXPECT_EQ(limit_text(50ms), "longer than 0.05 s");
+    EXPECT_EQ(limit_text(std::uint64_t{300} << 20), "more than 300 MiB of memory");
+}
+
 TEST(WorkerProcess, TwoAtOnce) {
     WorkerProcess one(handle);
     WorkerProcess two(handle);
@@ -138,4 +144,4 @@ TEST(WorkerProcess, TwoAtOnce) {
 }
 
 }  // namespace
-}  // namespace kf::gen
+}  // namespace kf::process

@@ -1,5 +1,5 @@
 // One child per object, joined by a socket pair.
-#include "slang/worker_process.h"
+#include "process/worker_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,11 +18,10 @@
 
 #include "process/socket_messages.h"
 
-namespace kf::gen {
+namespace kf::process {
 
 namespace {
 
-using process::Transfer;
 using Clock = std::chrono::steady_clock;
 
 std::uint64_t resident_bytes(pid_t process) {
@@ -35,7 +34,7 @@ std::uint64_t resident_bytes(pid_t process) {
 
 // Ends this process if the other end of the socket is closed.
 void end_if_abandoned(int socket) {
-    if (process::is_abandoned(socket)) {
+    if (is_abandoned(socket)) {
         _exit(0);
     }
 }
@@ -69,8 +68,8 @@ bool end_when_abandoned(int socket) {
             _exit(71);
         }
         std::string request;
-        while (process::receive_message(socket, request) == Transfer::done) {
-            if (process::send_message(socket, handler(request)) != Transfer::done) {
+        while (receive_message(socket, request) == Transfer::done) {
+            if (send_message(socket, handler(request)) != Transfer::done) {
                 break;
             }
         }
@@ -127,7 +126,7 @@ std::string WorkerProcess::stop() {
         }
     }
     child_ = -1;
-    return process::describe_status(status);
+    return describe_status(status);
 }
 
 // Looks at the child's memory now and then until it answers or ends; what is shared with the parent counts.
@@ -151,7 +150,7 @@ WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono
     }
     const Clock::time_point deadline = Clock::now() + limit;
     Reply reply;
-    Transfer transfer = process::send_message(socket_, request, deadline);
+    Transfer transfer = send_message(socket_, request, deadline);
     if (transfer == Transfer::done && memory > 0) {
         const Result waited = wait_for_answer(deadline, memory);
         if (waited != Result::answered) {
@@ -160,7 +159,7 @@ WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono
         }
     }
     if (transfer == Transfer::done) {
-        transfer = process::receive_message(socket_, reply.text, deadline);
+        transfer = receive_message(socket_, reply.text, deadline);
     }
     if (transfer == Transfer::done) {
         return reply;
@@ -180,9 +179,23 @@ WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono
         close(socket_);
         socket_ = -1;
         child_ = -1;
-        return {Result::died, process::describe_status(status)};
+        return {Result::died, describe_status(status)};
     }
     return {Result::died, stop()};
 }
 
-}  // namespace kf::gen
+std::string limit_text(std::chrono::milliseconds time) {
+    std::string text = std::to_string(time.count() / 1000);
+    if (time.count() % 1000 != 0) {
+        std::string rest = std::to_string(1000 + time.count() % 1000).substr(1);
+        rest.erase(rest.find_last_not_of('0') + 1);
+        text += "." + rest;
+    }
+    return "longer than " + text + " s";
+}
+
+std::string limit_text(std::uint64_t memory) {
+    return "more than " + std::to_string(memory >> 20) + " MiB of memory";
+}
+
+}  // namespace kf::process

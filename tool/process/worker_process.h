@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-namespace kf::gen {
+namespace kf::process {
 
 /// The child is forked, not executed: `handler` runs in a copy of this process, with its memory as it
 /// was at construction (or, after a failure, at the next call). Construct it before other threads
@@ -46,4 +46,8 @@ private:
     int socket_ = -1;
 };
 
-}  // namespace kf::gen
+/// "longer than 2.5 s" and "more than 300 MiB of memory": what was stopped took that.
+std::string limit_text(std::chrono::milliseconds time);
+std::string limit_text(std::uint64_t memory);
+
+}  // namespace kf::process
