@@ -13,10 +13,10 @@ namespace {
 
 /// Errors in kfgen itself, in a compiler or in the file system are told apart from errors in the input.
 bool is_a_failure(const Diagnostic& error) {
-    constexpr std::array<std::string_view, 9> failures = {
-        "check-program-failed",    "check-program-unusable", "file-unwritable",
-        "nvrtc-missing",           "slang-internal",         "slang-invalid-code",
-        "slang-optimiser-missing", "slang-timeout",          "slang-memory"};
+    constexpr std::array<std::string_view, 12> failures = {
+        "check-program-failed", "check-program-unusable",  "file-unwritable", "nvrtc-internal",
+        "nvrtc-memory",         "nvrtc-missing",           "nvrtc-timeout",   "slang-internal",
+        "slang-invalid-code",   "slang-optimiser-missing", "slang-timeout",   "slang-memory"};
     return error.id.starts_with("internal-") ||
            std::find(failures.begin(), failures.end(), error.id) != failures.end();
 }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -19,15 +22,17 @@ namespace kf::gen {
 
 namespace {
 
-/// The prelude takes NVRTC some 0.3 s, a kernel up to 0.1 s: see docs/results/compile_times.md.
-constexpr std::size_t kernels_a_unit = 24;
+/// Part of every key: raise it when what NVRTC is given of the same texts changes.
+constexpr std::string_view version = "cubin 1";
 
+/// A kernel for an architecture.
 struct Task {
-    std::size_t unit = 0;
+    std::size_t kernel = 0;
     std::string architecture;
-    std::string key;
-    CudaCode code;
-    Diagnostics errors;
+    bool has_ptx = false;  ///< that goes into the artifact
+    std::string key = {};
+    CudaCode code = {};
+    Diagnostics errors = {};
 };
 
 /// "sm_90" of "sm_90a", which is sm_90 with what only that one device has.
@@ -73,7 +78,7 @@ std::string ptx_architecture(const std::vector<std::string>& architectures) {
     return *std::max_element(plain.begin(), plain.end(), is_older);
 }
 
-/// The compiler's words in a line of its log: "kf_kernel_0(7): error: name undefined".
+/// The compiler's words in a line of its log: "kernel.cu(7): error: name undefined".
 std::string_view said_in(std::string_view line) {
     for (const std::string_view start : {"error: ", "error   : "}) {
         const std::size_t at = line.find(start);
@@ -98,127 +103,138 @@ manifest::Image image_of(std::string format, const std::string& architecture, co
 
 class ImageCompiler {
 public:
-    explicit ImageCompiler(const CudaJob& job) : job_(job) {}
+    ImageCompiler(const std::vector<CudaKernelSource>& kernels, const CudaJob& job)
+        : kernels_(kernels), job_(job) {}
 
-    Outcome<std::vector<std::vector<manifest::Image>>> compile(const std::vector<CudaKernelSource>& kernels) {
+    Outcome<std::vector<std::vector<manifest::Image>>> compile() {
         Outcome<std::vector<std::string>> architectures = architectures_of(job_);
         if (!architectures) return architectures.errors();
-        for (std::size_t first = 0; first < kernels.size(); first += kernels_a_unit) {
-            const std::size_t count = std::min(kernels_a_unit, kernels.size() - first);
-            Outcome<CudaUnit> unit =
-                join_cuda_sources({kernels.begin() + static_cast<std::ptrdiff_t>(first),
-                                   kernels.begin() + static_cast<std::ptrdiff_t>(first + count)});
+        for (const CudaKernelSource& kernel : kernels_) {
+            Outcome<CudaUnit> unit = cuda_unit(kernel);
             if (!unit) return unit.errors();
-            add_tasks(architectures.value());
             units_.push_back(std::move(unit.value()));
         }
+        add_tasks(architectures.value());
         if (job_.store != nullptr) add_keys();
         run();
         Diagnostics errors;
         for (const Task& task : tasks_) {
-            for (const Diagnostic& error : task.errors) place(error, task, kernels, errors);
+            for (const Diagnostic& error : task.errors) add_distinct_place(errors, placed(error, task));
         }
         if (!errors.empty()) return errors;
         return images(architectures.value());
     }
 
 private:
-    /// Adds the next unit's tasks.
+    /// All kernels for one architecture, and then for the next: those with one prelude follow each other.
     void add_tasks(const std::vector<std::string>& architectures) {
-        const std::size_t unit = units_.size();
-        for (const std::string& architecture : architectures)
-            tasks_.push_back({unit, architecture, {}, {}, {}});
-        if (!job_.target.ptx || architectures.empty()) return;
-        const std::string ptx = ptx_architecture(architectures);
-        if (std::find(architectures.begin(), architectures.end(), ptx) == architectures.end())
-            tasks_.push_back({unit, ptx, {}, {}, {}});
+        const std::string newest =
+            job_.target.ptx && !architectures.empty() ? ptx_architecture(architectures) : std::string();
+        std::vector<std::string> all = architectures;
+        if (!newest.empty() && std::find(all.begin(), all.end(), newest) == all.end()) all.push_back(newest);
+        std::vector<std::size_t> kernels(units_.size());
+        std::iota(kernels.begin(), kernels.end(), std::size_t{0});
+        std::stable_sort(kernels.begin(), kernels.end(),
+                         [&](std::size_t a, std::size_t b) { return units_[a].defines < units_[b].defines; });
+        for (const std::string& architecture : all) {
+            for (const std::size_t kernel : kernels)
+                tasks_.push_back({kernel, architecture, architecture == newest});
+        }
     }
 
     /// All that goes into a task's code; of headers the names and contents, wherever they lie.
     void add_keys() {
-        std::string tools = job_.compiler.version() + "\n" + job_.compiler.build();
+        std::string tools =
+            std::string(version) + "\n" + job_.compiler.version() + "\n" + job_.compiler.build();
         for (const std::filesystem::path& header : job_.headers) {
             const Outcome<std::string> text = DiskFileSystem().read(header);
             tools += "\n" + header.filename().string() + " " + hex_digest(text ? text.value() : "");
         }
+        std::map<std::string_view, std::string> preludes;  // long, and mostly one
         for (Task& task : tasks_) {
-            const CudaUnit& unit = units_[task.unit];
-            std::string text = tools + "\n" + task.architecture + "\n" + unit.text;
-            for (const std::string& define : unit.defines) text += "\n" + define;
-            for (const std::string& define : define_bounds(unit, {})) text += "\n" + define;
-            task.key = hex_digest(text);
+            const CudaUnit& unit = units_[task.kernel];
+            std::string& prelude = preludes[unit.prelude];
+            if (prelude.empty()) prelude = hex_digest(tools + "\n" + std::string(unit.prelude));
+            task.key = hex_digest(prelude + task.architecture + "\n" + unit.defines + unit.bounded);
         }
     }
 
-    /// Splits an error by the kernels that its log is about. What is wrong with a kernel is mostly wrong
-    /// with the others of its call and for all architectures: said once.
-    void place(const Diagnostic& error, const Task& task, const std::vector<CudaKernelSource>& kernels,
-               Diagnostics& placed) const {
-        const CudaUnit& unit = units_[task.unit];
-        Diagnostics of_kernels;
-        std::optional<std::size_t> last;
+    /// What is wrong with a kernel's own text, with its name; anything else is the target's.
+    [[nodiscard]] Diagnostic placed(Diagnostic error, const Task& task) const {
+        error.location = kernels_[task.kernel].origin;
+        if (error.id != "cuda-compile") return error;
+        const CudaUnit& unit = units_[task.kernel];
         for (const std::string& line : error.notes) {
-            const auto kernel = kernel_of_log_line(unit, line);
             const std::string_view said = said_in(line);
-            if (kernel && kernel != last && !said.empty()) {
-                last = kernel;
-                of_kernels.push_back({Severity::error,
-                                      error.id,
-                                      kernels[task.unit * kernels_a_unit + *kernel].origin,
-                                      "the CUDA code of this call does not compile: " + std::string(said),
-                                      {error.message + ", in " + unit.entry_points[*kernel]}});
-            }
-            if (!of_kernels.empty()) of_kernels.back().notes.push_back(line);
+            if (said.empty() || !is_about_kernel(unit, line)) continue;
+            error.notes.insert(error.notes.begin(), error.message + ", in " + unit.entry_point);
+            error.message = "the CUDA code of this call does not compile: " + std::string(said);
+            return error;
         }
-        if (of_kernels.empty()) {
-            of_kernels.push_back(error);
-            of_kernels.back().location = job_.target.location;
-        }
-        for (Diagnostic& found : of_kernels) {
-            const bool known = std::any_of(placed.begin(), placed.end(), [&](const Diagnostic& other) {
-                return other.location == found.location && other.message == found.message;
-            });
-            if (!known) placed.push_back(std::move(found));
-        }
+        error.location = job_.target.location;
+        return error;
+    }
+
+    /// What is wrong with a kernel is mostly wrong with the others of its call and for all architectures.
+    static void add_distinct_place(Diagnostics& errors, Diagnostic error) {
+        const bool known = std::any_of(errors.begin(), errors.end(), [&](const Diagnostic& other) {
+            return other.location == error.location && other.message == error.message;
+        });
+        if (!known) errors.push_back(std::move(error));
     }
 
     void run() {
+        std::vector<Task*> missing;
+        for (Task& task : tasks_) {
+            const bool known = is_kept(task);
+            if (job_.found) job_.found(kernels_[task.kernel], task.architecture, known);
+            if (!known) missing.push_back(&task);
+        }
+        std::vector<std::unique_ptr<const CudaCompiler>> compilers;
+        const std::size_t workers = std::min<std::size_t>(job_.workers, missing.size());
+        for (std::size_t i = 0; i < workers && job_.make_worker; ++i)
+            compilers.push_back(job_.make_worker(missing.size() / workers));
         std::atomic<std::size_t> next{0};
         std::atomic<std::size_t> done{0};
-        const auto work = [&](process::JobServer* slots) {
-            while (next.load() < tasks_.size()) {
+        const auto work = [&](std::size_t worker, process::JobServer* slots) {
+            while (next.load() < missing.size()) {
                 const process::JobServer::Slot slot =
                     slots != nullptr ? slots->wait() : process::JobServer::Slot();
                 if (slots != nullptr && !slot) continue;
                 const std::size_t index = next.fetch_add(1);
-                if (index >= tasks_.size()) return;
-                compile_one(tasks_[index]);
+                if (index >= missing.size()) return;
+                Task& task = *missing[index];
+                compile_one(task, compilers.empty() ? job_.compiler : *compilers[worker]);
                 if (!job_.tell) continue;
-                job_.tell(done.fetch_add(1) + 1, tasks_.size(), "kernels for " + tasks_[index].architecture);
+                job_.tell(done.fetch_add(1) + 1, missing.size(), what(task));
             }
         };
         std::vector<std::jthread> threads;
-        const std::size_t workers = std::min<std::size_t>(job_.workers, tasks_.size());
-        for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([&] { work(job_.slots); });
-        work(nullptr);
+        for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([&, i] { work(i, job_.slots); });
+        work(0, nullptr);
     }
 
-    void compile_one(Task& task) {
-        const std::string cubin_key = task.key + "c0";
-        const std::string ptx_key = task.key + "f0";
-        if (job_.store != nullptr) {
-            const auto cubin = job_.store->find(cubin_key);
-            const auto ptx = job_.store->find(ptx_key);
-            if (cubin && ptx) {
-                task.code = {cubin->code, ptx->code, {}};
-                return;
-            }
-        }
-        const CudaUnit& unit = units_[task.unit];
-        Outcome<CudaCode> compiled = compile_unit(unit, task.architecture, {});
-        if (compiled) {
-            const std::vector<std::size_t> spilling = spilling_kernels(unit, compiled.value().log);
-            if (!spilling.empty()) compiled = compile_unit(unit, task.architecture, spilling);
+    [[nodiscard]] std::string what(const Task& task) const {
+        return kernels_[task.kernel].name + " for " + task.architecture;
+    }
+
+    bool is_kept(Task& task) {
+        if (job_.store == nullptr) return false;
+        const auto cubin = job_.store->find(task.key + "c0");
+        const auto ptx = task.has_ptx && cubin ? job_.store->find(task.key + "f0") : std::nullopt;
+        if (!cubin || (task.has_ptx && !ptx)) return false;
+        task.code = {cubin->code, ptx ? ptx->code : std::string(), {}};
+        return true;
+    }
+
+    void compile_one(Task& task, const CudaCompiler& compiler) const {
+        const CudaUnit& unit = units_[task.kernel];
+        CudaProgram program{"'" + kernels_[task.kernel].name + "'", unit.defines + std::string(unit.prelude),
+                            unit.bounded};
+        Outcome<CudaCode> compiled = compiler.compile(program, task.architecture);
+        if (compiled && !unit.unbounded.empty() && spills(unit.entry_point, compiled.value().log)) {
+            program.text = unit.unbounded;
+            compiled = compiler.compile(program, task.architecture);
         }
         if (!compiled) {
             task.errors = compiled.errors();
@@ -228,46 +244,36 @@ private:
         if (job_.store == nullptr) return;
         CompiledKernel kept;
         kept.code = task.code.cubin;
-        job_.store->keep(cubin_key, kept);
+        job_.store->keep(task.key + "c0", kept);
+        if (!task.has_ptx) return;
         kept.code = task.code.ptx;
-        job_.store->keep(ptx_key, kept);
-    }
-
-    Outcome<CudaCode> compile_unit(const CudaUnit& unit, const std::string& architecture,
-                                   const std::vector<std::size_t>& unbounded) const {
-        std::vector<std::string> defines = unit.defines;
-        const std::vector<std::string> bounds = define_bounds(unit, unbounded);
-        defines.insert(defines.end(), bounds.begin(), bounds.end());
-        return job_.compiler.compile(unit.text, architecture, defines);
+        job_.store->keep(task.key + "f0", kept);
     }
 
     std::vector<std::vector<manifest::Image>> images(const std::vector<std::string>& architectures) {
-        const std::string newest = ptx_architecture(architectures);
-        const auto is_listed = [&](const std::string& name) {
-            return std::find(architectures.begin(), architectures.end(), name) != architectures.end();
+        std::vector<std::vector<manifest::Image>> result(units_.size());
+        const auto add = [&](const Task& task, std::string format, const std::string& code) {
+            manifest::Image image = image_of(std::move(format), task.architecture, bytes_of(code));
+            image.entry_point = units_[task.kernel].entry_point;
+            result[task.kernel].push_back(std::move(image));
         };
-        std::vector<std::vector<manifest::Image>> shared(units_.size());
         for (Task& task : tasks_) {
-            if (is_listed(task.architecture))
-                shared[task.unit].push_back(image_of("cubin", task.architecture, bytes_of(task.code.cubin)));
-            if (!job_.target.ptx || task.architecture != newest) continue;
+            if (std::find(architectures.begin(), architectures.end(), task.architecture) !=
+                architectures.end()) {
+                add(task, "cubin", task.code.cubin);
+            }
+            if (!task.has_ptx) continue;
             std::string ptx = std::move(task.code.ptx);
             if (job_.target.ptx_isa_max) {
                 ptx = cap_ptx_version(std::move(ptx), job_.target.ptx_isa_max->first,
                                       job_.target.ptx_isa_max->second);
             }
-            shared[task.unit].push_back(image_of("ptx", task.architecture, bytes_of(ptx)));
-        }
-        std::vector<std::vector<manifest::Image>> result;
-        for (std::size_t u = 0; u < units_.size(); ++u) {
-            for (const std::string& entry_point : units_[u].entry_points) {
-                std::vector<manifest::Image>& own = result.emplace_back(shared[u]);
-                for (manifest::Image& image : own) image.entry_point = entry_point;
-            }
+            add(task, "ptx", ptx);
         }
         return result;
     }
 
+    const std::vector<CudaKernelSource>& kernels_;
     const CudaJob& job_;
     std::vector<CudaUnit> units_;
     std::vector<Task> tasks_;
@@ -277,7 +283,7 @@ private:
 
 Outcome<std::vector<std::vector<manifest::Image>>> compile_cuda(const std::vector<CudaKernelSource>& kernels,
                                                                 const CudaJob& job) {
-    return ImageCompiler(job).compile(kernels);
+    return ImageCompiler(kernels, job).compile();
 }
 
 std::vector<std::filesystem::path> cuda_headers(const std::vector<CudaKernelSource>& kernels,

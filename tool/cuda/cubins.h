@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,18 +23,24 @@ struct CudaJob {
     KernelStore* store = nullptr;  ///< not owned; may be null
     /// What cuda_headers() returned: stored cubins are for these.
     std::vector<std::filesystem::path> headers = {};
-    /// Told of each unit that is done, for each architecture: how many are, of how many, and what it is. From
-    /// any thread.
+    /// Makes a worker's compiler, on the caller's thread; none: all workers use `compiler`. `programs`: how
+    /// many it compiles, more or less.
+    std::function<std::unique_ptr<const CudaCompiler>(std::size_t programs)> make_worker = {};
+    /// Told of each kernel that is compiled for an architecture: how many are, of how many, and what it is.
+    /// From any thread.
     std::function<void(std::size_t, std::size_t, const std::string&)> tell = {};
+    /// Told of each kernel and architecture before the first one is compiled: whether the store has it.
+    std::function<void(const CudaKernelSource&, const std::string&, bool)> found = {};
     process::JobServer* slots = nullptr;  ///< that further workers need; not owned; may be null
 };
 
 /// What a spec that states no architectures is compiled for, as far as the compiler knows them.
 inline constexpr const char* default_architectures[] = {"sm_80", "sm_90", "sm_100"};
 
-/// The images of each kernel, in order. Kernels of one translation unit share their images' bytes.
-/// Errors: "cuda-architecture" (one that the compiler doesn't know), "cuda-compile": at the kernels' origins
-/// where the compiler's log tells them, else at the target, with the log in the notes.
+/// The images of each kernel, in order: each is made of its kernel's source alone.
+/// Errors: "cuda-architecture" (one that the compiler doesn't know), at the target; at the kernels' origins
+/// "cuda-compile", with the log in the notes (where the log is about what kernels include, at the target),
+/// and those of isolated_compiler.h.
 Outcome<std::vector<std::vector<manifest::Image>>> compile_cuda(const std::vector<CudaKernelSource>& kernels,
                                                                 const CudaJob& job);
 

@@ -23,6 +23,9 @@ namespace fs = std::filesystem;
 using Program = void*;
 constexpr int success = 0;
 
+/// NVRTC has --create-pch and --use-pch from then on.
+constexpr std::pair first_with_precompiled{12, 8};
+
 /// What Slang's prelude includes for kernels with halves.
 constexpr const char* fp16_header = "cuda_fp16.h";
 constexpr const char* headers_missing =
@@ -71,6 +74,8 @@ std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);) {
+        // NVRTC says that it uses what it was given.
+        if (line.find("precompiled header file") != std::string::npos) continue;
         if (line.find_first_not_of(' ') != std::string::npos) lines.push_back(std::move(line));
     }
     return lines;
@@ -146,9 +151,14 @@ public:
         return names;
     }
 
-    [[nodiscard]] Outcome<CudaCode> compile(const std::string& source, const std::string& architecture,
-                                            const std::vector<std::string>& defines) const override {
-        const Outcome<Program> compiled = make_program(source, architecture, defines);
+    using CudaCompiler::compile;
+
+    [[nodiscard]] Outcome<CudaCode> compile(const CudaProgram& program_text, const std::string& architecture,
+                                            const std::string& precompiled) const override {
+        std::vector<std::string> options;
+        if (!precompiled.empty()) options.push_back("--use-pch=" + precompiled);
+        const Outcome<Program> compiled =
+            make_program(program_text.prelude, program_text.text, architecture, std::move(options));
         if (!compiled) return compiled.errors();
         Program program = compiled.value();
         CudaCode code{read(program, f_.cubin_size, f_.cubin), until_zero(read(program, f_.ptx_size, f_.ptx)),
@@ -164,9 +174,22 @@ public:
                           lines_of(code.log)};
     }
 
+    [[nodiscard]] bool precompile(const std::string& prelude, const std::string& architecture,
+                                  const std::string& file) const override {
+        int major = 0;
+        int minor = 0;
+        f_.version(&major, &minor);
+        if (std::pair(major, minor) < first_with_precompiled) return false;
+        const Outcome<Program> compiled = make_program(prelude, {}, architecture, {"--create-pch=" + file});
+        if (!compiled) return false;
+        Program program = compiled.value();
+        f_.destroy(&program);
+        return true;
+    }
+
     [[nodiscard]] Diagnostics check(const std::string& source,
                                     const std::string& architecture) const override {
-        const Outcome<Program> compiled = make_program(source, architecture, {});
+        const Outcome<Program> compiled = make_program({}, source, architecture, {});
         if (!compiled) return compiled.errors();
         Program program = compiled.value();
         f_.destroy(&program);
@@ -177,7 +200,7 @@ public:
     [[nodiscard]] std::string build() const override {
         const std::vector<std::string> known = architectures();
         if (known.empty()) return {};
-        const Outcome<CudaCode> code = compile("", known.front(), {});
+        const Outcome<CudaCode> code = compile(CudaProgram{}, known.front(), {});
         return code ? code.value().ptx.substr(0, code.value().ptx.find(".version")) : std::string();
     }
 
@@ -196,20 +219,23 @@ public:
 
 private:
     /// Compiles a program, which the caller destroys.
-    [[nodiscard]] Outcome<Program> make_program(const std::string& source, const std::string& architecture,
-                                                const std::vector<std::string>& defines) const {
-        std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17", "-w",
-                                         "--ptxas-options=-v"};
-        for (const std::string& define : defines) options.push_back("--define-macro=" + define);
+    [[nodiscard]] Outcome<Program> make_program(const std::string& prelude, const std::string& text,
+                                                const std::string& architecture,
+                                                std::vector<std::string> options) const {
+        options.insert(options.begin(),
+                       {"--gpu-architecture=" + architecture, "--std=c++17", "-w", "--ptxas-options=-v"});
         for (const fs::path& folder : includes_) options.push_back("--include-path=" + folder.string());
         std::vector<const char*> pointers;
         for (const std::string& option : options) pointers.push_back(option.c_str());
 
         Program program = nullptr;
         // Hosts' headers, which modules written for nvcc include, and which device code needs nothing of.
-        const std::array<const char*, 3> names{"cuda.h", "stdlib.h", "stdint.h"};
-        const std::array<const char*, 3> texts{"", "", ""};
-        int result = f_.create(&program, source.c_str(), "kernels.cu", static_cast<int>(names.size()),
+        const std::array<const char*, 4> names{"cuda.h", "stdlib.h", "stdint.h", "kf_prelude.h"};
+        const std::array<const char*, 4> texts{"", "", "", prelude.c_str()};
+        // What is precompiled ends at the pragma.
+        const std::string source =
+            prelude.empty() ? text : "#include \"kf_prelude.h\"\n#pragma nv_hdrstop\n" + text;
+        int result = f_.create(&program, source.c_str(), "kernel.cu", static_cast<int>(names.size()),
                                texts.data(), names.data());
         if (result != success) return error(architecture, result, {});
         result = f_.compile(program, static_cast<int>(pointers.size()), pointers.data());

@@ -17,6 +17,12 @@ struct CudaCode {
     std::string log = {};  ///< what ptxas says of registers and memory
 };
 
+struct CudaProgram {
+    std::string name;          ///< what errors call it
+    std::string prelude = {};  ///< that `text` stands behind: the same for many programs
+    std::string text = {};
+};
+
 /// Thread-safe: programs are compiled independently of each other.
 class CudaCompiler {
 public:
@@ -25,10 +31,19 @@ public:
     [[nodiscard]] virtual std::string version() const = 0;
     /// The real architectures that it compiles for, oldest first: "sm_75", …
     [[nodiscard]] virtual std::vector<std::string> architectures() const = 0;
-    /// Error: "cuda-compile", with the lines of the compiler's own log as notes.
-    [[nodiscard]] virtual Outcome<CudaCode> compile(const std::string& source,
+    /// Error: "cuda-compile", with the lines of the compiler's own log as notes, where those about `text`
+    /// begin with "kernel.cu(". `precompiled`: what precompile() wrote of this prelude for this architecture
+    /// in this process; empty: none. The code is the same with and without.
+    [[nodiscard]] virtual Outcome<CudaCode> compile(const CudaProgram& program,
                                                     const std::string& architecture,
-                                                    const std::vector<std::string>& defines) const = 0;
+                                                    const std::string& precompiled) const = 0;
+    [[nodiscard]] Outcome<CudaCode> compile(const CudaProgram& program,
+                                            const std::string& architecture) const {
+        return compile(program, architecture, {});
+    }
+    /// Writes `file`, so that compile() need not read the prelude again; false where this compiler can't.
+    [[nodiscard]] virtual bool precompile(const std::string& prelude, const std::string& architecture,
+                                          const std::string& file) const = 0;
     /// What it says of a source that holds no kernels, and so comes to no code; nothing where it takes it.
     /// Errors as compile()'s.
     [[nodiscard]] virtual Diagnostics check(const std::string& source,

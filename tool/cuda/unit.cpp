@@ -1,9 +1,8 @@
-// Puts the CUDA source of many kernels into one translation unit.
+// Gives an entry point its name, and bounds its registers.
 #include "cuda/unit.h"
 
-#include <algorithm>
+#include <cctype>
 #include <charconv>
-#include <set>
 
 #include "slang/compiler.h"
 
@@ -26,148 +25,67 @@ std::string replace_word(const std::string& text, const std::string& word, const
     }
 }
 
-/// Ends a kernel's namespace before what its text includes, and goes on with it behind: headers belong in no
-/// namespace, and directives around them mean what they did. What is included always is so once in a unit, as
-/// not every header has a guard.
-class IncludesOutside {
-public:
-    [[nodiscard]] std::string operator()(const std::string& text, const std::string& kernel) {
-        std::string result;
-        std::size_t number = lines_before;
-        int depth = 0;  // of #if
-        for (std::size_t at = 0; at < text.size();) {
-            const std::size_t end = std::min(text.find('\n', at), text.size());
-            const std::string line = text.substr(at, end - at);
-            const std::string directive = directive_of(line);
-            ++number;
-            if (directive.starts_with("if")) ++depth;
-            if (directive.starts_with("endif")) --depth;
-            if (!directive.starts_with("include")) {
-                result += line;
-            } else if (depth > 0 || always_.insert(directive).second) {
-                const std::string place = "#line " + std::to_string(number) + " \"" + kernel + "\"\n";
-                result.append("}\n").append(place).append(line).append("\n");
-                result.append(place).append("namespace " + kernel + " {");
-            }
-            if (end < text.size()) result += '\n';
-            at = end + 1;
-        }
-        return result;
-    }
-
-private:
-    /// The lines of a namespace before a kernel's text.
-    static constexpr std::size_t lines_before = 2;
-
-    /// What is behind a line's #, and the blanks there; empty where it begins with none.
-    static std::string directive_of(const std::string& line) {
-        const std::size_t sign = line.find_first_not_of(" \t");
-        if (sign == std::string::npos || line[sign] != '#') return {};
-        return line.substr(std::min(line.find_first_not_of(" \t", sign + 1), line.size()));
-    }
-
-    std::set<std::string> always_;
-};
-
-/// What each kernel's part of the unit calls itself, before its number.
-constexpr std::string_view file_start = "kf_kernel_";
-
-std::string bound_name(std::size_t kernel) { return "kf_bounds_" + std::to_string(kernel); }
-
 /// Slang writes no bounds, so they go before the entry point's name.
-std::string bounded(const std::string& text, const std::string& entry_point, std::size_t kernel) {
+std::string bounded(const std::string& text, const std::string& entry_point, const std::string& bounds) {
     const std::string declared = "__global__ void ";
     const std::size_t at = text.find(declared + entry_point + "(");
     if (at == std::string::npos) return text;
     std::string result = text;
-    return result.insert(at + declared.size(), "__launch_bounds__(" + bound_name(kernel) + ") ");
+    return result.insert(at + declared.size(), "__launch_bounds__(" + bounds + ") ");
 }
 
 /// Slang's prelude turns these parts on when a kernel uses the type.
-std::vector<std::string> defines_for(const std::string& bodies) {
-    std::vector<std::string> defines;
-    if (bodies.find("__half") != std::string::npos) defines.emplace_back("SLANG_CUDA_ENABLE_HALF=1");
-    if (bodies.find("__nv_bfloat16") != std::string::npos) defines.emplace_back("SLANG_CUDA_ENABLE_BF16=1");
+std::string defines_for(const std::string& text) {
+    std::string defines;
+    if (text.find("__half") != std::string::npos) defines += "#define SLANG_CUDA_ENABLE_HALF 1\n";
+    if (text.find("__nv_bfloat16") != std::string::npos) defines += "#define SLANG_CUDA_ENABLE_BF16 1\n";
     return defines;
 }
 
 }  // namespace
 
-Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels) {
-    CudaUnit unit;
-    std::string bodies;
-    IncludesOutside includes_outside;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-        const CudaKernelSource& kernel = kernels[i];
-        const std::size_t end = kernel.text.find(cuda_prelude_end);
-        if (end == std::string::npos || kernel.text.find(kernel.entry_point, end) == std::string::npos) {
-            return Diagnostic{Severity::error,
-                              "internal-cuda-source",
-                              kernel.origin,
-                              "CUDA source of '" + kernel.entry_point + "' does not have the expected form",
-                              {}};
-        }
-        if (unit.text.empty()) unit.text = kernel.text.substr(0, end);
-        const std::string number = std::to_string(i);
-        const std::string ending = kernel.interface.empty() ? "" : "_" + kernel.interface;
-        unit.entry_points.push_back(kernel.entry_point + "_" + number + ending);
-        const std::string file = std::string(file_start) + number;
-        const std::string text = includes_outside(kernel.text.substr(end + cuda_prelude_end.size()), file);
-        std::string body = replace_word(text, kernel.entry_point, unit.entry_points.back());
-        if (kernel.resident_groups != 0) {
-            body = bounded(body, unit.entry_points.back(), i);
-            unit.bounds.push_back({i, kernel.threads, kernel.resident_groups});
-        }
-        // The compiler's log names this "file": see kernel_of_log_line().
-        bodies += "\n#line 1 \"" + file + "\"\nnamespace " + file + "\n{\n" + body + "\n}\n";
+Outcome<CudaUnit> cuda_unit(const CudaKernelSource& kernel) {
+    const std::size_t end = kernel.text.find(cuda_prelude_end);
+    if (end == std::string::npos || kernel.text.find(kernel.entry_point, end) == std::string::npos) {
+        return Diagnostic{Severity::error,
+                          "internal-cuda-source",
+                          kernel.origin,
+                          "CUDA source of '" + kernel.entry_point + "' does not have the expected form",
+                          {}};
     }
-    unit.defines = defines_for(bodies);
-    unit.text += bodies;
+    CudaUnit unit;
+    unit.prelude = std::string_view(kernel.text).substr(0, end);
+    unit.entry_point = kernel.entry_point + (kernel.interface.empty() ? "" : "_" + kernel.interface);
+    unit.bounded =
+        replace_word(kernel.text.substr(end + cuda_prelude_end.size()), kernel.entry_point, unit.entry_point);
+    unit.defines = defines_for(unit.bounded);
+    if (kernel.resident_groups == 0) return unit;
+    const std::string threads = std::to_string(kernel.threads);
+    unit.unbounded = bounded(unit.bounded, unit.entry_point, threads);
+    unit.bounded =
+        bounded(unit.bounded, unit.entry_point, threads + ", " + std::to_string(kernel.resident_groups));
     return unit;
 }
 
-std::vector<std::string> define_bounds(const CudaUnit& unit, const std::vector<std::size_t>& unbounded) {
-    std::vector<std::string> defines;
-    for (const CudaUnit::Bound& bound : unit.bounds) {
-        const bool kept = std::find(unbounded.begin(), unbounded.end(), bound.kernel) == unbounded.end();
-        defines.push_back(bound_name(bound.kernel) + "=" + std::to_string(bound.threads) +
-                          (kept ? "," + std::to_string(bound.resident_groups) : ""));
-    }
-    return defines;
-}
-
-std::vector<std::size_t> spilling_kernels(const CudaUnit& unit, std::string_view log) {
+bool spills(const std::string& entry_point, std::string_view log) {
     constexpr int few_bytes = 32;
-    std::vector<std::size_t> spilling;
-    for (const CudaUnit::Bound& bound : unit.bounds) {
-        const std::string title = "Function properties for " + unit.entry_points[bound.kernel] + "\n";
-        const std::size_t at = log.find(title);
-        if (at == std::string_view::npos) continue;
-        // "32 bytes stack frame, 108 bytes spill stores, 76 bytes spill loads"
-        const std::string_view line =
-            log.substr(at + title.size()).substr(0, log.find('\n', at + title.size()));
-        const std::size_t comma = line.find(", ");
-        int bytes = 0;
-        if (comma == std::string_view::npos) continue;
-        std::from_chars(line.data() + comma + 2, line.data() + line.size(), bytes);
-        if (bytes > few_bytes) spilling.push_back(bound.kernel);
-    }
-    return spilling;
+    const std::string title = "Function properties for " + entry_point + "\n";
+    const std::size_t at = log.find(title);
+    if (at == std::string_view::npos) return false;
+    // "32 bytes stack frame, 108 bytes spill stores, 76 bytes spill loads"
+    std::string_view line = log.substr(at + title.size());
+    line = line.substr(0, line.find('\n'));
+    const std::size_t comma = line.find(", ");
+    if (comma == std::string_view::npos) return false;
+    int bytes = 0;
+    std::from_chars(line.data() + comma + 2, line.data() + line.size(), bytes);
+    return bytes > few_bytes;
 }
 
-std::optional<std::size_t> kernel_of_log_line(const CudaUnit& unit, std::string_view line) {
-    if (line.starts_with(file_start)) {
-        std::size_t index = 0;
-        const char* end = line.data() + line.size();
-        const auto [after, failed] = std::from_chars(line.data() + file_start.size(), end, index);
-        if (failed == std::errc() && after != end && *after == '(' && index < unit.entry_points.size())
-            return index;
-    }
+bool is_about_kernel(const CudaUnit& unit, std::string_view line) {
     // ptxas has no lines, but quotes the entry point.
-    for (std::size_t i = 0; i < unit.entry_points.size(); ++i) {
-        if (line.find("'" + unit.entry_points[i] + "'") != std::string_view::npos) return i;
-    }
-    return std::nullopt;
+    return line.starts_with("kernel.cu(") ||
+           line.find("'" + unit.entry_point + "'") != std::string_view::npos;
 }
 
 std::string cap_ptx_version(std::string ptx, int major, int minor) {

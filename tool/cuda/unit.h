@@ -1,13 +1,9 @@
-// Puts the CUDA source of many kernels into one translation unit: most of NVRTC's time goes into Slang's
-// prelude, which is then read once.
+// From the CUDA source that Slang makes of a kernel to what NVRTC is given.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "diagnostic/diagnostic.h"
 
@@ -20,35 +16,27 @@ struct CudaKernelSource {
     std::uint32_t threads = 0;          ///< of a group
     std::uint32_t resident_groups = 0;  ///< that registers should leave room for, each; 0: as it comes
     std::string interface;              ///< that the name in the unit ends with; see core/interface.h
+    std::string name = {};              ///< the kernel's, as users read it
 };
 
+/// Refers to the source that it was made of.
 struct CudaUnit {
-    /// A kernel whose registers are bounded.
-    struct Bound {
-        std::size_t kernel = 0;
-        std::uint32_t threads = 0;
-        std::uint32_t resident_groups = 0;
-    };
-
-    std::string text;
-    std::vector<std::string> entry_points;  ///< of each kernel, made unique
-    std::vector<std::string> defines;       ///< for the compiler, as are those of define_bounds()
-    std::vector<Bound> bounds;
+    std::string defines;       ///< lines that turn on parts of the prelude
+    std::string_view prelude;  ///< Slang's
+    std::string entry_point;
+    std::string bounded;    ///< the kernel's text
+    std::string unbounded;  ///< without a bound on its registers; empty where there is none
 };
 
-/// Each kernel's part stands in a namespace of its own. Error: "internal-cuda-source" when a source doesn't
-/// have the form that Slang gives it.
-Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels);
+/// Error: "internal-cuda-source" when a source doesn't have the form that Slang gives it.
+Outcome<CudaUnit> cuda_unit(const CudaKernelSource& kernel);
 
-/// The macros that bound registers, but for the kernels in `unbounded`.
-std::vector<std::string> define_bounds(const CudaUnit& unit, const std::vector<std::size_t>& unbounded);
+/// Whether a kernel keeps more in memory than a few registers, as ptxas says in the compiler's log: one whose
+/// registers are bounded is quicker without that.
+bool spills(const std::string& entry_point, std::string_view log);
 
-/// The bounded kernels that keep more in memory than a few registers, as ptxas says in the compiler's log:
-/// those are quicker without a bound.
-std::vector<std::size_t> spilling_kernels(const CudaUnit& unit, std::string_view log);
-
-/// The index in `unit` of the kernel that a line of the compiler's log is about.
-std::optional<std::size_t> kernel_of_log_line(const CudaUnit& unit, std::string_view line);
+/// Whether a line of the compiler's log is about the kernel, not about what it includes.
+bool is_about_kernel(const CudaUnit& unit, std::string_view line);
 
 /// Lowers the `.version` of PTX to at most `major.minor`, for drivers older than NVRTC; text that has a
 /// lower one stays as it is. The driver still refuses instructions that it doesn't know.

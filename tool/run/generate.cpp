@@ -17,6 +17,7 @@
 #include "core/artifact.h"
 #include "core/sha256.h"
 #include "cuda/cubins.h"
+#include "cuda/isolated_compiler.h"
 #include "emit/cpp.h"
 #include "emit/python.h"
 #include "emit/torch_test.h"
@@ -312,7 +313,8 @@ private:
         if (!spec_.device_header || forward_only_) return {};
         const auto nvrtc = cuda_compiler(*spec_.device_header);
         if (!nvrtc) return nvrtc.errors();
-        auto header = noted(make_device_header(plan, compiler, *nvrtc.value()));
+        const auto isolated = make_isolated(nvrtc.value(), cuda_limits(), false);
+        auto header = noted(make_device_header(plan, compiler, *isolated));
         if (!header) return header.errors();
         device_header_ = std::move(header.value());
         return {};
@@ -342,6 +344,8 @@ private:
         return folders;
     }
 
+    [[nodiscard]] CudaLimits cuda_limits() const { return {settings_.time_limit, settings_.memory_limit}; }
+
     static std::uint32_t threads_of(const KernelUnit& unit) {
         return unit.group_size[0] * unit.group_size[1] * unit.group_size[2];
     }
@@ -359,12 +363,22 @@ private:
             const EmittedKernel& kernel = kernels.units[i].sources.at(CodeTarget::cuda_source);
             sources.push_back({kernel.source.entry_point, compiled[i].at(CodeTarget::cuda_source).code,
                                kernel.source.origin, threads_of(kernels.units[i]), kernel.resident_groups,
-                               kernels.units[i].interface});
+                               kernels.units[i].interface, kernels.units[i].name});
         }
         const auto headers = cuda_headers(sources, *nvrtc.value());
         cuda_files_.insert(cuda_files_.end(), headers.begin(), headers.end());
-        return compile_cuda(sources,
-                            {*target, *nvrtc.value(), workers_, store(), headers, tell_, slots_.get()});
+        CudaJob job{*target, *nvrtc.value(), workers_, store(), headers};
+        job.make_worker = [&](std::size_t programs) {
+            // Precompiling a prelude takes as long as reading it twice.
+            return make_isolated(nvrtc.value(), cuda_limits(), programs > 2);
+        };
+        job.tell = tell_;
+        job.found = [this](const CudaKernelSource& kernel, const std::string& architecture, bool is_kept) {
+            kernels_.push_back((is_kept ? "cached: " : "compiled: ") + kernel.name + " (" + architecture +
+                               ")");
+        };
+        job.slots = slots_.get();
+        return compile_cuda(sources, job);
     }
 
     /// All that makes a kernel of its source.

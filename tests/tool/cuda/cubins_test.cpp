@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 
+#include "cuda/isolated_compiler.h"
 #include "slang/compiler.h"
 
 namespace kf::gen {
@@ -22,14 +23,15 @@ using testing::IsEmpty;
 class FakeCudaCompiler final : public CudaCompiler {
 public:
     std::string poison;
+    std::string error_id = "cuda-compile";
     std::vector<std::string> log;
     std::string version_text = "13.0";
     std::string build_text = "CL-1";
     std::filesystem::path header;
     std::vector<std::string> known{"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
     mutable std::vector<std::string> compiled;  ///< the architecture of each compilation
-    mutable std::vector<std::string> bounds;    ///< the macro that bounds a kernel, of each
-    std::string spills;                         ///< what the log says while a kernel is bounded
+    mutable std::vector<std::string> texts;     ///< and what it was given
+    std::string spills;                         ///< what the log says while a kernel's registers are bounded
 
     [[nodiscard]] std::string version() const override { return version_text; }
     [[nodiscard]] std::vector<std::string> architectures() const override { return known; }
@@ -39,21 +41,20 @@ public:
     [[nodiscard]] std::vector<std::filesystem::path> headers(const std::string&) const override {
         return header.empty() ? std::vector<std::filesystem::path>{} : std::vector{header};
     }
-    [[nodiscard]] Outcome<CudaCode> compile(const std::string& source, const std::string& architecture,
-                                            const std::vector<std::string>& defines) const override {
+    [[nodiscard]] bool precompile(const std::string&, const std::string&, const std::string&) const override {
+        return false;
+    }
+    [[nodiscard]] Outcome<CudaCode> compile(const CudaProgram& program, const std::string& architecture,
+                                            const std::string&) const override {
         const std::scoped_lock lock(mutex_);
         compiled.push_back(architecture);
-        if (!poison.empty() && source.find(poison) != std::string::npos)
-            return Diagnostic{Severity::error, "cuda-compile", {}, "failed for " + architecture, log};
-        bool bounded = false;
-        for (const std::string& define : defines) {
-            if (!define.starts_with("kf_bounds_")) continue;
-            bounds.push_back(define);
-            bounded = define.find(',') != std::string::npos;
-        }
-        const std::string size = std::to_string(source.size()) + (bounded ? " bounded" : "");
-        return CudaCode{"cubin " + architecture + " " + size,
-                        ".version 9.0\n.target " + architecture + "\n// " + size, bounded ? spills : ""};
+        texts.push_back(program.text);
+        if (!poison.empty() && program.text.find(poison) != std::string::npos)
+            return Diagnostic{Severity::error, error_id, {}, "failed for " + architecture, log};
+        const bool bounded = program.text.find(", 6)") != std::string::npos;
+        const std::string name = program.prelude + program.text;
+        return CudaCode{"cubin " + architecture + " " + name,
+                        ".version 9.0\n.target " + architecture + "\n" + name, bounded ? spills : ""};
     }
 
 private:
@@ -82,11 +83,12 @@ std::vector<CudaKernelSource> kernels(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const std::string name = "kernel" + std::to_string(i);
         result.push_back({name,
-                          "prelude\n" + std::string(cuda_prelude_end) + "void " + name + "() {}\n",
+                          "prelude\n" + std::string(cuda_prelude_end) + "__global__ void " + name + "() {}\n",
                           {"m.kf.json", static_cast<std::int64_t>(10 + i), 1},
                           0,
                           0,
-                          {}});
+                          {},
+                          name});
     }
     return result;
 }
@@ -130,17 +132,19 @@ TEST_F(CubinsTest, BoundsRegistersUnlessThatSpills) {
     sources[0].threads = 128;
     sources[0].resident_groups = 6;
     target_.architectures = {"sm_90"};
+    const std::string bounded = "__global__ void __launch_bounds__(128, 6) kernel0() {}\n";
+    const std::string unbounded = "__global__ void __launch_bounds__(128) kernel0() {}\n";
     const auto kept = compile_cuda(sources, {target_, compiler_, 1, nullptr});
-    EXPECT_THAT(compiler_.bounds, ElementsAre("kf_bounds_0=128,6"));
-    EXPECT_THAT(text(kept.value()[0][0]), testing::EndsWith(" bounded"));
+    EXPECT_THAT(compiler_.texts, ElementsAre(bounded));
+    EXPECT_THAT(text(kept.value()[0][0]), testing::EndsWith(bounded));
 
-    compiler_.bounds.clear();
+    compiler_.texts.clear();
     compiler_.spills =
-        "ptxas info    : Function properties for kernel0_0\n"
+        "ptxas info    : Function properties for kernel0\n"
         "ptxas         .     64 bytes stack frame, 64 bytes spill stores, 8 bytes spill loads\n";
     const auto freed = compile_cuda(sources, {target_, compiler_, 1, nullptr});
-    EXPECT_THAT(compiler_.bounds, ElementsAre("kf_bounds_0=128,6", "kf_bounds_0=128"));
-    EXPECT_THAT(text(freed.value()[0][0]), testing::Not(testing::EndsWith(" bounded")));
+    EXPECT_THAT(compiler_.texts, ElementsAre(bounded, unbounded));
+    EXPECT_THAT(text(freed.value()[0][0]), testing::EndsWith(unbounded));
 }
 
 TEST_F(CubinsTest, GivesACubinForEachArchitectureAndPtxOfTheNewest) {
@@ -199,33 +203,19 @@ TEST_F(CubinsTest, RefusesAnUnknownArchitectureWithASuggestion) {
     EXPECT_THAT(compiler_.compiled, IsEmpty());
 }
 
-TEST_F(CubinsTest, KernelsOfAUnitShareTheirBytes) {
+TEST_F(CubinsTest, ImagesAreMadeOfTheirKernelsAlone) {
     const auto images = compile(3);
     ASSERT_TRUE(images);
     ASSERT_EQ(images.value().size(), 3u);
-    EXPECT_EQ(compiler_.compiled.size(), 2u) << "one unit, two architectures";
+    EXPECT_EQ(compiler_.compiled.size(), 6u) << "three kernels, two architectures";
+    EXPECT_EQ(compile(1).value()[0], images.value()[0]) << "whatever other kernels there are";
     for (std::size_t k = 0; k < 3; ++k) {
-        for (std::size_t i = 0; i < images.value()[k].size(); ++i) {
-            const manifest::Image& image = images.value()[k][i];
-            EXPECT_EQ(image.bytes.data(), images.value()[0][i].bytes.data());
-            EXPECT_EQ(image.sha256, images.value()[0][i].sha256);
-            EXPECT_EQ(image.entry_point, "kernel" + std::to_string(k) + "_" + std::to_string(k));
+        const std::string name = "kernel" + std::to_string(k);
+        for (const manifest::Image& image : images.value()[k]) {
+            EXPECT_THAT(text(image), testing::EndsWith("prelude\n__global__ void " + name + "() {}\n"));
+            EXPECT_EQ(image.entry_point, name);
         }
     }
-}
-
-TEST_F(CubinsTest, SplitsManyKernelsOverUnits) {
-    const auto images = compile(50);
-    ASSERT_TRUE(images);
-    ASSERT_EQ(images.value().size(), 50u);
-    std::map<const std::byte*, int> shared;
-    for (const auto& own : images.value()) ++shared[own.front().bytes.data()];
-    std::multiset<int> sizes;
-    for (const auto& [bytes, kernels] : shared) sizes.insert(kernels);
-    EXPECT_EQ(sizes, (std::multiset<int>{2, 24, 24}));
-    EXPECT_EQ(images.value()[23].front().entry_point, "kernel23_23");
-    EXPECT_EQ(images.value()[24].front().entry_point, "kernel24_0");
-    EXPECT_EQ(compiler_.compiled.size(), 6u);
 }
 
 TEST_F(CubinsTest, AnyNumberOfWorkersGivesTheSameImages) {
@@ -238,55 +228,112 @@ TEST_F(CubinsTest, AnyNumberOfWorkersGivesTheSameImages) {
 TEST_F(CubinsTest, WhatTheStoreHasIsNotCompiledAgain) {
     FakeStore store;
     store_ = &store;
-    const auto first = compile(30);
-    ASSERT_EQ(compiler_.compiled.size(), 4u);
-    const auto second = compile(30);
+    const auto first = compile(3);
+    ASSERT_EQ(compiler_.compiled.size(), 6u);
+    const auto second = compile(3);
     ASSERT_TRUE(first && second);
     EXPECT_EQ(first.value(), second.value());
-    EXPECT_EQ(compiler_.compiled.size(), 4u);
+    EXPECT_EQ(compiler_.compiled.size(), 6u);
     target_.ptx_isa_max = {8, 0};
-    EXPECT_THAT(text(compile(30).value()[0].back()), HasSubstr(".version 8.0\n"));
-    EXPECT_EQ(compiler_.compiled.size(), 4u) << "the cap is applied to what is kept";
+    EXPECT_THAT(text(compile(3).value()[0].back()), HasSubstr(".version 8.0\n"));
+    EXPECT_EQ(compiler_.compiled.size(), 6u) << "the cap is applied to what is kept";
     compiler_.version_text = "13.1";
-    ASSERT_TRUE(compile(30));
-    EXPECT_EQ(compiler_.compiled.size(), 8u) << "another compiler";
+    ASSERT_TRUE(compile(3));
+    EXPECT_EQ(compiler_.compiled.size(), 12u) << "another compiler";
     compiler_.build_text = "CL-2";
-    ASSERT_TRUE(compile(30));
-    EXPECT_EQ(compiler_.compiled.size(), 12u) << "another build of it";
+    ASSERT_TRUE(compile(3));
+    EXPECT_EQ(compiler_.compiled.size(), 18u) << "another build of it";
     compiler_.header = std::filesystem::path(testing::TempDir()) / "kf_cubins_test.h";
-    for (const auto& [content, compiled] : {std::pair{"1", 16u}, {"2", 20u}, {"1", 20u}}) {
+    for (const auto& [content, compiled] : {std::pair{"1", 24u}, {"2", 30u}, {"1", 30u}}) {
         std::ofstream(compiler_.header) << content;
-        ASSERT_TRUE(compile(30));
+        ASSERT_TRUE(compile(3));
         EXPECT_EQ(compiler_.compiled.size(), compiled) << "a header that holds " << content;
     }
     std::filesystem::remove(compiler_.header);
 }
 
-TEST_F(CubinsTest, ErrorsPointAtTheCallsThatTheLogIsAbout) {
-    compiler_.poison = "kernel26";
-    compiler_.log = {"kf_kernel_2(3): error: identifier \"x\" is undefined", "  x();", "  ^",
-                     "kf_kernel_1(9): error: expected a type", "2 errors detected in the compilation."};
-    const auto failed = compile(30);
-    ASSERT_FALSE(failed);
-    ASSERT_EQ(failed.errors().size(), 2u) << "once, not for each architecture";
-    const Diagnostic& first = failed.errors()[0];
-    EXPECT_EQ(first.id, "cuda-compile");
-    EXPECT_EQ(first.location, (Location{"m.kf.json", 10 + 24 + 2, 1})) << "the second unit's third kernel";
-    EXPECT_THAT(first.message, HasSubstr("identifier \"x\" is undefined"));
-    EXPECT_THAT(first.notes, ElementsAre("failed for sm_80, in kernel26_2", compiler_.log[0],
-                                         compiler_.log[1], compiler_.log[2]));
-    EXPECT_EQ(failed.errors()[1].location, (Location{"m.kf.json", 10 + 24 + 1, 1}));
+TEST_F(CubinsTest, AChangedKernelAloneIsCompiledAgain) {
+    FakeStore store;
+    target_.architectures = {"sm_80"};
+    target_.ptx = false;
+    std::vector<CudaKernelSource> sources = kernels(30);
+    std::vector<std::string> found;
+    CudaJob job{target_, compiler_, 2, &store};
+    job.found = [&](const CudaKernelSource& kernel, const std::string& architecture, bool is_kept) {
+        if (!is_kept) found.push_back(kernel.name + " " + architecture);
+    };
+    ASSERT_TRUE(compile_cuda(sources, job));
+    EXPECT_EQ(found.size(), 30u);
+    found.clear();
+    compiler_.texts.clear();
+    sources[7].text += "// changed\n";
+    sources.erase(sources.begin() + 3);
+    const auto warm = compile_cuda(sources, job);
+    EXPECT_THAT(found, ElementsAre("kernel7 sm_80"));
+    EXPECT_THAT(compiler_.texts, ElementsAre(HasSubstr("kernel7() {}\n// changed\n")));
+    EXPECT_EQ(warm.value(), compile_cuda(sources, {target_, compiler_, 2}).value());
+    // PTX is kept where an artifact has it.
+    target_.ptx = true;
+    found.clear();
+    ASSERT_TRUE(compile_cuda(sources, job));
+    EXPECT_EQ(found.size(), 29u);
+    // The prelude counts, too.
+    sources[2].text.insert(0, "#define MORE\n");
+    found.clear();
+    ASSERT_TRUE(compile_cuda(sources, job));
+    EXPECT_THAT(found, ElementsAre("kernel2 sm_80"));
 }
 
-TEST_F(CubinsTest, OtherErrorsPointAtTheTarget) {
-    compiler_.poison = "kernel0";
-    compiler_.log = {"kernels.cu(3): catastrophic error: cannot open source file \"cuda_fp16.h\""};
-    const auto failed = compile(1, 1);
+TEST_F(CubinsTest, EachWorkerHasACompilerOfItsOwn) {
+    const std::vector<CudaKernelSource> sources = kernels(10);
+    CudaJob job{target_, compiler_, 2};
+    std::vector<std::size_t> made;
+    const auto forward = [this] { return std::shared_ptr<const CudaCompiler>(&compiler_, [](auto*) {}); };
+    job.make_worker = [&](std::size_t programs) {
+        made.push_back(programs);
+        return make_isolated(forward(), {}, false);
+    };
+    const auto images = compile_cuda(sources, job);
+    EXPECT_THAT(made, ElementsAre(10u, 10u));
+    EXPECT_THAT(compiler_.texts, IsEmpty()) << "in other processes";
+    EXPECT_EQ(images.value(), compile_cuda(sources, {target_, compiler_, 1}).value());
+}
+
+TEST_F(CubinsTest, ErrorsPointAtTheCallThatTheLogIsAbout) {
+    compiler_.poison = "kernel26";
+    compiler_.log = {"kernel.cu(3): error: identifier \"x\" is undefined", "  x();", "  ^",
+                     "kernel.cu(9): error: expected a type", "2 errors detected in the compilation."};
+    const auto failed = compile(30);
+    ASSERT_FALSE(failed);
+    ASSERT_EQ(failed.errors().size(), 1u) << "once, not for each architecture";
+    const Diagnostic& first = failed.errors()[0];
+    EXPECT_EQ(first.id, "cuda-compile");
+    EXPECT_EQ(first.location, (Location{"m.kf.json", 10 + 26, 1}));
+    EXPECT_THAT(first.message, HasSubstr("identifier \"x\" is undefined"));
+    std::vector<std::string> notes = compiler_.log;
+    notes.insert(notes.begin(), "failed for sm_80, in kernel26");
+    EXPECT_EQ(first.notes, notes);
+}
+
+TEST_F(CubinsTest, WhatKernelsIncludeIsTheTargets) {
+    compiler_.poison = "kernel";
+    compiler_.log = {"kf_prelude.h(3): catastrophic error: cannot open source file \"cuda_fp16.h\""};
+    const auto failed = compile(3, 1);
     ASSERT_FALSE(failed);
     ASSERT_EQ(failed.errors().size(), 2u) << "one for each architecture";
     EXPECT_EQ(failed.errors()[0].location, target_.location);
     EXPECT_EQ(failed.errors()[0].message, "failed for sm_80");
     EXPECT_EQ(failed.errors()[0].notes, compiler_.log);
+}
+
+TEST_F(CubinsTest, WhatIsStoppedIsItsCalls) {
+    compiler_.poison = "kernel1";
+    compiler_.error_id = "nvrtc-timeout";
+    const auto failed = compile(3, 1);
+    ASSERT_FALSE(failed);
+    ASSERT_EQ(failed.errors().size(), 2u);
+    EXPECT_EQ(failed.errors()[1].location, (Location{"m.kf.json", 11, 1}));
+    EXPECT_EQ(failed.errors()[1].message, "failed for sm_90");
 }
 
 TEST_F(CubinsTest, SourcesOfAnotherFormAreRefused) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cuda/isolated_compiler.h"
+
 namespace kf::gen {
 namespace {
 
@@ -62,14 +64,14 @@ TEST_F(NvrtcTest, ComesFromTheWheelAlone) {
 TEST_F(NvrtcTest, CompilesToElfAndPtxWithTheWheelsHeaders) {
     const auto nvrtc = wheel();
     ASSERT_NE(nvrtc, nullptr);
-    const auto code = nvrtc->compile(add_half, "sm_90", {});
+    const auto code = nvrtc->compile({"add", {}, add_half}, "sm_90");
     ASSERT_TRUE(code) << format_text(code.errors()[0]);
     EXPECT_THAT(code.value().cubin, StartsWith("\x7F"
                                                "ELF"));
     EXPECT_THAT(code.value().ptx, HasSubstr(".version 9.0\n.target sm_90\n"));
     EXPECT_THAT(code.value().ptx, HasSubstr(".entry add("));
     EXPECT_EQ(code.value().ptx.find('\0'), std::string::npos);
-    const auto again = nvrtc->compile(add_half, "sm_90", {});
+    const auto again = nvrtc->compile({"add", {}, add_half}, "sm_90");
     EXPECT_EQ(again.value().cubin, code.value().cubin) << "a function of its input";
 }
 
@@ -87,26 +89,63 @@ TEST_F(NvrtcTest, HeadersAreInputsWithWhatTheyInclude) {
     EXPECT_TRUE(nvrtc->headers("// #include <cuda_fp16.h>\n#include <none.h>\n#include").empty());
 }
 
-TEST_F(NvrtcTest, PassesDefines) {
+TEST_F(NvrtcTest, APreludeThatIsPrecompiledGivesTheSameCode) {
     const auto nvrtc = wheel();
     ASSERT_NE(nvrtc, nullptr);
-    const std::string source = "extern \"C\" __global__ void f(int* a) { *a = KF_NUMBER; }";
-    EXPECT_FALSE(nvrtc->compile(source, "sm_80", {}));
-    const auto code = nvrtc->compile(source, "sm_80", {"KF_NUMBER=4711"});
-    ASSERT_TRUE(code);
-    EXPECT_THAT(code.value().ptx, HasSubstr("4711"));
+    CudaProgram program{
+        "f", "#define KF_NUMBER 4711\ntemplate <class T> __device__ T twice(T x) { return x + x; }\n",
+        "#include <cuda_fp16.h>\nextern \"C\" __global__ void f(float* a) { *a = twice(*a) + KF_NUMBER; }\n"};
+    const auto alone = nvrtc->compile(program, "sm_80");
+    ASSERT_TRUE(alone) << format_text(alone.errors()[0]);
+    EXPECT_THAT(alone.value().ptx, HasSubstr(".entry f("));
+    const std::string file = (folder_ / "a.pch").string();
+    ASSERT_TRUE(nvrtc->precompile(program.prelude, "sm_80", file));
+    const auto with = nvrtc->compile(program, "sm_80", file);
+    ASSERT_TRUE(with);
+    EXPECT_THAT(with.value().log, HasSubstr("using precompiled header file"));
+    EXPECT_TRUE(with.value().cubin == alone.value().cubin);
+    EXPECT_EQ(with.value().ptx, alone.value().ptx);
+    program.text += "error";
+    const auto failed = nvrtc->compile(program, "sm_80", file);
+    ASSERT_FALSE(failed);
+    EXPECT_THAT(failed.errors()[0].notes, Contains(StartsWith("kernel.cu(")));
+    EXPECT_THAT(failed.errors()[0].notes, Not(Contains(HasSubstr("precompiled"))));
+    EXPECT_FALSE(nvrtc->precompile("no C++", "sm_80", file));
+    EXPECT_FALSE(nvrtc->precompile(program.prelude, "sm_80", (folder_ / "none" / "a.pch").string()));
+}
+
+TEST_F(NvrtcTest, AChildGivesTheSameCode) {
+    const auto nvrtc = wheel();
+    ASSERT_NE(nvrtc, nullptr);
+    ::setenv("TMPDIR", folder_.c_str(), 1);
+    const auto child = make_isolated(nvrtc, {}, true);
+    ::unsetenv("TMPDIR");
+    for (const char* prelude : {"", "#define KF_NUMBER 4711\n", "#define KF_NUMBER 4712\n"}) {
+        const CudaProgram program{"f", prelude,
+                                  "#ifndef KF_NUMBER\n#define KF_NUMBER 1\n#endif\n"
+                                  "extern \"C\" __global__ void f(int* a) { *a = KF_NUMBER; }\n"};
+        for (int round = 0; round < 2; ++round) {
+            const auto code = child->compile(program, "sm_80");
+            ASSERT_TRUE(code) << format_text(code.errors()[0]);
+            EXPECT_TRUE(code.value().cubin == nvrtc->compile(program, "sm_80").value().cubin) << prelude;
+        }
+    }
+    EXPECT_TRUE(fs::is_empty(folder_)) << "nothing is left there";
+    const CudaProgram wrong{"f", "#define KF_NUMBER 1\n", "KF_NUMBER;"};
+    EXPECT_EQ(child->compile(wrong, "sm_80").errors(), nvrtc->compile(wrong, "sm_80").errors());
+    EXPECT_EQ(child->check("no C++", "sm_80"), nvrtc->check("no C++", "sm_80"));
 }
 
 TEST_F(NvrtcTest, ErrorsCarryTheLog) {
     const auto nvrtc = wheel();
     ASSERT_NE(nvrtc, nullptr);
-    const auto failed = nvrtc->compile("#line 1 \"kf_kernel_3\"\nvoid f() {\n  missing();\n}\n", "sm_80", {});
+    const auto failed = nvrtc->compile({"f", {}, "void f() {\n  missing();\n}\n"}, "sm_80");
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.errors()[0].id, "cuda-compile");
     EXPECT_THAT(failed.errors()[0].message,
                 HasSubstr("NVRTC 13.0 failed for sm_80: NVRTC_ERROR_COMPILATION"));
     EXPECT_THAT(failed.errors()[0].notes,
-                Contains(HasSubstr("kf_kernel_3(2): error: identifier \"missing\" is undefined")));
+                Contains(HasSubstr("kernel.cu(2): error: identifier \"missing\" is undefined")));
     for (const std::string& line : failed.errors()[0].notes) {
         EXPECT_EQ(line.find_first_of(std::string("\n\0", 2)), std::string::npos);
     }
@@ -127,11 +166,11 @@ TEST_F(NvrtcTest, SaysWhenOnlyTheHeadersAreMissing) {
     search.include_folders = {folder_};
     const auto nvrtc = open_nvrtc(search);
     ASSERT_TRUE(nvrtc);
-    EXPECT_TRUE(nvrtc.value()->compile("extern \"C\" __global__ void f() {}", "sm_80", {}));
-    const auto failed = nvrtc.value()->compile(add_half, "sm_80", {});
+    EXPECT_TRUE(nvrtc.value()->compile({"f", {}, "extern \"C\" __global__ void f() {}"}, "sm_80"));
+    const auto failed = nvrtc.value()->compile({"add", {}, add_half}, "sm_80");
     ASSERT_FALSE(failed);
     EXPECT_THAT(failed.errors()[0].notes, Contains(HasSubstr("pip install nvidia-cuda-runtime")));
-    const auto other = nvrtc.value()->compile("no C++", "sm_80", {});
+    const auto other = nvrtc.value()->compile({"none", {}, "no C++"}, "sm_80");
     EXPECT_THAT(other.errors()[0].notes, Not(Contains(HasSubstr("pip install"))));
 }
 

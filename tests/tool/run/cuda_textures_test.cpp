@@ -69,12 +69,15 @@ protected:
             ADD_FAILURE() << "no NVRTC in " KF_SITE_PACKAGES ": install tests/requirements.txt";
             return {};
         }
-        const auto unit = join_cuda_sources({{entry_point, kernel.code, {}, 64, 0, {}}});
+        const CudaKernelSource source{entry_point, kernel.code, {}, 64, 0, {}};
+        const auto unit = cuda_unit(source);
         if (!unit) {
             ADD_FAILURE() << describe(unit.errors());
             return {};
         }
-        const auto code = nvrtc.value()->compile(unit.value().text, architecture, unit.value().defines);
+        const auto code = nvrtc.value()->compile(
+            {"kern", unit.value().defines + std::string(unit.value().prelude), unit.value().bounded},
+            architecture);
         if (!code) {
             ADD_FAILURE() << describe(code.errors());
             return {};

@@ -73,6 +73,11 @@ CHANGES = {
 }
 
 
+def compiled_for(said: str, what: str) -> set[str]:
+    lines = [line.split(": ") for line in said.splitlines() if f"({what})" in line]
+    return {name.split(".")[0] for how, name in lines if how == "compiled"}
+
+
 @pytest.fixture
 def run(build_dir: Path, tmp_path: Path) -> Callable[..., set[str]]:
     """Writes the project, runs kfgen and says of which functions it compiled kernels."""
@@ -88,8 +93,7 @@ def run(build_dir: Path, tmp_path: Path) -> Callable[..., set[str]]:
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-        lines = [line.split(": ") for line in done.stdout.splitlines() if "(spirv)" in line]
-        return {name.split(".")[0] for what, name in lines if what == "compiled"}
+        return compiled_for(done.stdout, "spirv")
 
     return run
 
@@ -154,3 +158,51 @@ def test_the_cache_is_in_the_users_folder_and_bounded(
     run(project(), "--cache-size", "20K", cache=None)
     assert any(kept.glob("??/*"))
     assert sum(-(-entry.stat().st_size // 4096) * 4096 for entry in kept.glob("??/*")) <= 20 * 1024
+
+
+CUDA_SPEC = SPEC | {
+    "targets": [{"cuda": {"arch": ["sm_80"]}}],
+    "calls": [
+        {"function": name, "args": {"x": "value"}} for name in ("branches", "calls_helper", "uses_pair")
+    ],
+}
+
+
+def test_a_change_reaches_the_same_kernels_for_cuda(build_dir: Path, tmp_path: Path) -> None:
+    """NVRTC compiles each kernel by itself, and gives it the same bytes whatever the cache has."""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+
+    def run(main: str, *options: str) -> tuple[set[str], set[str], bytes]:
+        for name, text in project(**{"m.slang": main, "steps.kf.json": json.dumps(CUDA_SPEC)}).items():
+            (tmp_path / name).write_text(text)
+        command = [
+            str(build_dir / "tool" / "kfgen"),
+            "generate",
+            "steps.kf.json",
+            "-v",
+            "-o",
+            "out",
+            *options,
+        ]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        artifact = (tmp_path / "out" / "steps.kfa").read_bytes()
+        return compiled_for(done.stdout, "cuda"), compiled_for(done.stdout, "sm_80"), artifact
+
+    kept = ("--cache-dir", "cache")
+    functions = {"branches", "calls_helper", "uses_pair"}
+    first = run(MAIN, *kept)
+    assert first[:2] == (functions, functions)
+    assert run(MAIN.replace("float helper", "// says what\nfloat helper"), *kept)[:2] == (set(), set())
+    changed = MAIN.replace("x * GAIN", "GAIN * x + 1")
+    warm = run(changed, *kept)
+    assert warm[:2] == ({"calls_helper"}, {"calls_helper"})
+    # One worker precompiles Slang's prelude, and three don't.
+    for jobs in ("1", "3"):
+        assert run(changed, "--no-cache", "-j", jobs)[2] == warm[2], jobs
+    # What differs for Slang alone comes to the same CUDA source, which NVRTC has compiled before.
+    same = run(MAIN.replace("float helper", "float helper(int n) { return n; }\nfloat helper"), *kept)
+    assert same[:2] == ({"calls_helper"}, set())
+    assert same[2] == first[2]
