@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <string>
 
 namespace kf::process {
@@ -46,6 +49,73 @@ std::string path_of(std::string_view number) {
     return good ? "/proc/self/fd/" + std::to_string(descriptor) : std::string();
 }
 
+constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP};
+
+/// What a signal that ends the process has to give back: a handler has nothing but globals to find it by.
+struct Held {
+    std::atomic<pid_t> owner{0};  ///< children have copies of the counts, but none of the tokens
+    std::atomic<int> out{-1};
+    std::atomic<int> busy{0};  ///< threads that count or move a token
+    std::array<std::atomic<int>, 256> tokens{};
+};
+Held held;
+
+void write_token(int out, char token) {
+    while (::write(out, &token, 1) < 0 && (errno == EINTR || errno == EAGAIN)) {
+    }
+}
+
+extern "C" void end_without_tokens(int signal) {
+    if (held.owner == ::getpid()) {
+        // No thread is interrupted while it is busy.
+        while (held.busy != 0) {
+        }
+        for (std::size_t token = 0; token < held.tokens.size(); ++token) {
+            for (int count = held.tokens[token].exchange(0); count > 0; --count)
+                write_token(held.out, static_cast<char>(static_cast<unsigned char>(token)));
+        }
+    }
+    // It ends as it would have without a handler: that was reset when this one began.
+    ::raise(signal);
+}
+
+/// While it lives, no handler runs on this thread, and those on others wait.
+class Busy {
+public:
+    Busy() {
+        sigset_t ending;
+        sigemptyset(&ending);
+        for (const int signal : ending_signals) sigaddset(&ending, signal);
+        pthread_sigmask(SIG_BLOCK, &ending, &before_);
+        ++held.busy;
+    }
+    ~Busy() {
+        --held.busy;
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
+std::atomic<int>& count_of(char token) { return held.tokens[static_cast<unsigned char>(token)]; }
+
+void handle_ending_signals(int out) {
+    held.out = out;
+    held.owner = ::getpid();
+    for (const int signal : ending_signals) {
+        struct sigaction before {};
+        // Whoever ignores a signal, or handles it, goes on doing so.
+        if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
+        struct sigaction action {};
+        action.sa_handler = end_without_tokens;
+        action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+        ::sigaction(signal, &action, nullptr);
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<JobServer> JobServer::of(std::string_view make_flags) {
@@ -62,10 +132,13 @@ std::unique_ptr<JobServer> JobServer::of(std::string_view make_flags) {
     const int reader = opened(in, O_RDONLY);  // first: a named pipe without one has no writers
     const int writer = opened(out, O_WRONLY);
     std::unique_ptr<JobServer> server(new JobServer(reader, writer));
-    return server->in_ >= 0 && server->out_ >= 0 ? std::move(server) : nullptr;
+    if (server->in_ < 0 || server->out_ < 0) return nullptr;
+    handle_ending_signals(server->out_);
+    return server;
 }
 
 JobServer::~JobServer() {
+    held.owner = 0;
     for (const int descriptor : {in_, out_}) {
         if (descriptor >= 0) ::close(descriptor);
     }
@@ -76,8 +149,14 @@ JobServer::Slot JobServer::wait() {
         in_, POLLIN, 0
     };
     char token = 0;
-    // Another process may be quicker between the two.
-    if (::poll(&ready, 1, moment) > 0 && ::read(in_, &token, 1) == 1) return {*this, token};
+    if (::poll(&ready, 1, moment) > 0) {
+        const Busy busy;
+        // Another process may have been quicker.
+        if (::read(in_, &token, 1) == 1) {
+            ++count_of(token);
+            return {*this, token};
+        }
+    }
     if ((ready.revents & POLLIN) == 0 && (ready.revents & (POLLHUP | POLLERR)) != 0) {
         // Make is gone.
         ::poll(nullptr, 0, moment);
@@ -86,8 +165,9 @@ JobServer::Slot JobServer::wait() {
 }
 
 void JobServer::give_back(char token) const {
-    while (::write(out_, &token, 1) < 0 && (errno == EINTR || errno == EAGAIN)) {
-    }
+    const Busy busy;
+    // What a handler has given back is not held any more; the process ends then.
+    if (count_of(token)-- > 0) write_token(out_, token);
 }
 
 }  // namespace kf::process

@@ -6,7 +6,8 @@
 
 namespace kf::process {
 
-/// May be used from several threads at once.
+/// May be used from several threads at once; one lives at a time. A signal that ends the process (SIGINT,
+/// SIGTERM, SIGHUP) gives back what it holds.
 class JobServer {
 public:
     /// A job that may run; given back when it ends. Must not outlive the server.

@@ -2,9 +2,13 @@
 #include "kernels/compile.h"
 
 #include <gmock/gmock.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <mutex>
+#include <thread>
 
 #include "tool/plan/fixture.h"
 
@@ -16,6 +20,9 @@ using testing::HasSubstr;
 /// Gives each source's length as its code; refuses sources that hold `poison`.
 class FakeCompiler final : public Compiler {
 public:
+    inline static std::atomic<int> running_{0};
+    inline static std::atomic<int> most_{0};  ///< that ran at once
+
     FakeCompiler(std::atomic<int>& compiled, std::string poison, std::string doubtful)
         : compiled_(compiled), poison_(std::move(poison)), doubtful_(std::move(doubtful)) {}
 
@@ -27,6 +34,11 @@ public:
 
     Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget) override {
         ++compiled_;
+        const int running = ++running_;
+        for (int most = most_; running > most && !most_.compare_exchange_weak(most, running);) {
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        --running_;
         if (!poison_.empty() && source.text.find(poison_) != std::string::npos) {
             return Diagnostic{
                 Severity::error, "slang-E1", source.origin, "refused " + source.entry_point, {}};
@@ -156,6 +168,32 @@ TEST_F(CompileTest, KernelsWithWarningsWarnInEveryRun) {
     const auto failed = compile_kernels(kernels_, job(2));
     EXPECT_EQ(failed.errors().size(), 1u);
     EXPECT_EQ(failed.warnings().size(), 1u);
+}
+
+TEST_F(CompileTest, NoMoreKernelsAreCompiledAtOnceThanMakeHasJobs) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const auto server = process::JobServer::of("-j2 --jobserver-auth=" + std::to_string(ends[0]) + "," +
+                                               std::to_string(ends[1]));
+    ASSERT_NE(server, nullptr);
+    for (const char* poison : {"", "void kf_add"}) {
+        poison_ = poison;
+        for (int tokens = 0; tokens < 2; ++tokens) {
+            FakeCompiler::most_ = 0;
+            CompileJob four = job(4);
+            four.slots = server.get();
+            EXPECT_EQ(compile_kernels(kernels_, four).ok(), poison_.empty());
+            EXPECT_GE(compilers_, 2);
+            EXPECT_LE(FakeCompiler::most_, 1 + tokens) << "one job is kfgen's own";
+            int left = 0;
+            ASSERT_EQ(ioctl(ends[0], FIONREAD, &left), 0);
+            EXPECT_EQ(left, tokens);
+            if (tokens == 0) ASSERT_EQ(write(ends[1], "+", 1), 1);
+        }
+        char token = 0;
+        ASSERT_EQ(read(ends[0], &token, 1), 1);
+    }
+    for (const int end : ends) close(end);
 }
 
 TEST_F(CompileTest, NoCompilerIsAnError) {

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <string>
 
@@ -40,6 +42,44 @@ TEST_F(JobServerTest, GivesATokenToEachJobAndTakesItBack) {
     }
     std::array<char, 3> all{};
     EXPECT_EQ(read(ends_[0], all.data(), all.size()), 2) << "every token is there again";
+}
+
+TEST_F(JobServerTest, ASignalThatEndsTheProcessGivesEverythingBack) {
+    for (const int signal : {SIGTERM, SIGINT}) {
+        put("aab");
+        std::array<int, 2> told{};
+        ASSERT_EQ(pipe(told.data()), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            const auto server = JobServer::of(flags());
+            const JobServer::Slot first = server->wait();
+            const JobServer::Slot second = server->wait();
+            // A child of its own has none of them, whatever ends it.
+            const pid_t inner = fork();
+            if (inner == 0) {
+                raise(signal);
+                _exit(1);
+            }
+            int status = 0;
+            waitpid(inner, &status, 0);
+            const char how = WIFSIGNALED(status) ? 'k' : 'e';
+            if (write(told[1], &how, 1) != 1) _exit(1);
+            for (;;) pause();
+        }
+        char how = 0;
+        ASSERT_EQ(read(told[0], &how, 1), 1);
+        EXPECT_EQ(how, 'k');
+        std::array<char, 4> all{};
+        EXPECT_EQ(read(ends_[0], all.data(), all.size()), 1) << "two are taken";
+        ASSERT_EQ(kill(child, signal), 0);
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+        ASSERT_EQ(read(ends_[0], all.data(), all.size()), 2);
+        EXPECT_EQ(all[0], 'a');
+        EXPECT_EQ(all[1], 'a');
+        for (const int end : told) close(end);
+    }
 }
 
 TEST_F(JobServerTest, OpensANamedPipe) {
