@@ -1,6 +1,7 @@
 """Slang's warnings are kfgen's own: printed once with place and id, and errors with --werror."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -64,11 +65,16 @@ class Project:
         (folder / "parts.slang").write_text(PARTS)
 
     def run(self, command: str, *options: object) -> "subprocess.CompletedProcess[str]":
-        arguments = [command, self.spec, "--cache-dir", self.folder / "cache", *options]
+        arguments = [command, self.spec, *options]
         if command == "generate":
             arguments += ["-o", self.output]
         return subprocess.run(
-            [self.kfgen, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300
+            [self.kfgen, *map(str, arguments)],
+            env=os.environ | {"KFGEN_CACHE_DIR": str(self.folder / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
         )
 
     def lines(self, severity: str = "warning") -> list[str]:

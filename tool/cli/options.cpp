@@ -155,8 +155,8 @@ public:
         const bool in_json = wants_json(arguments);
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last one for the first
         try {
-            app_.parse(std::move(arguments));
-            refuse_what_has_no_meaning();
+            app_.parse(std::vector<std::string>(arguments));
+            refuse_what_has_no_meaning(arguments);
             result.options = options();
             if (!shell_.empty()) {
                 result.done = true;
@@ -292,7 +292,7 @@ private:
             ->excludes(embed);
         common(app_.add_option("--namespace", options_.namespace_name), outputs, "NS",
                "the C++ namespace, instead of the spec's");
-        common(app_.add_option("--backend", backends_), outputs, "vulkan|cuda",
+        common(app_.add_option("--backend", backends_), targets, "vulkan|cuda",
                "compile for this, not for the spec's targets (repeatable)")
             ->allow_extra_args(false);
         common(app_.add_option("-I,--include-directory", include_directories_), slang, "DIR",
@@ -317,11 +317,11 @@ private:
             ->envname("KFGEN_CACHE_SIZE")
             ->transform(CLI::AsSizeValue(false));
         common(app_.add_flag("--no-cache", no_cache_), compiling, "", "compile every kernel, keep none");
-        common(app_.add_option("--timeout", options_.timeout), compiling, "SECONDS",
-               "give up a kernel that takes Slang longer (default: 120)")
+        common(app_.add_option("--timeout", options_.timeout), limits, "SECONDS",
+               "give up a kernel that takes Slang or NVRTC longer (default: 120)")
             ->check(CLI::Range(0.001, 1e6));
-        common(app_.add_option("--max-memory", options_.max_memory), compiling, "SIZE",
-               "give up a kernel that takes Slang more memory: 4G (default: no limit)")
+        common(app_.add_option("--max-memory", options_.max_memory), limits, "SIZE",
+               "give up a kernel that takes Slang or NVRTC more memory: 4G (default: no limit)")
             ->transform(CLI::AsSizeValue(false));
         common(app_.add_option("-j,--jobs", options_.jobs), compiling, "N",
                "compile with N threads (default: one per processor)")
@@ -342,18 +342,26 @@ private:
         if (command == "completion") return {};
         if (command == "init") return {slang, messages};
         if (command == "inspect") return {messages};
-        return {outputs, slang, cxx, compiling, messages};
+        if (command == "list") return {targets, slang, cxx, limits, messages};
+        return {outputs, targets, slang, cxx, compiling, limits, messages};
+    }
+
+    /// Whether a command line has the option itself, which the environment may give, too.
+    static bool is_named(const CLI::Option& option, const std::vector<std::string>& arguments) {
+        return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+            return option.check_name(argument.substr(0, argument.find('=')));
+        });
     }
 
     /// Ends a run that says what its command has no use for.
-    void refuse_what_has_no_meaning() const {
+    void refuse_what_has_no_meaning(const std::vector<std::string>& arguments) const {
         const std::string command = app_.get_subcommands().front()->get_name();
         const std::vector<std::string> groups = groups_of(command);
         for (const CLI::Option* option : app_.get_options()) {
             if (!arguments_.contains(option) || option->count() == 0) continue;
             const bool known = std::find(groups.begin(), groups.end(), option->get_group()) != groups.end();
             // What the environment says is for all commands.
-            if (!known && option->get_envname().empty())
+            if (!known && (option->get_envname().empty() || is_named(*option, arguments)))
                 throw CLI::ValidationError(option->get_name(), "'kfgen " + command + "' has no use for it");
         }
         if (!format_.empty() && !options_.gradients.wanted && against_.empty())
@@ -498,7 +506,9 @@ private:
     static constexpr const char* outputs = "Outputs";
     static constexpr const char* slang = "Slang";
     static constexpr const char* cxx = "C++ structs";
+    static constexpr const char* targets = "Targets";
     static constexpr const char* compiling = "Compiling";
+    static constexpr const char* limits = "Limits";
     static constexpr const char* messages = "Messages";
 
     CLI::App app_;

@@ -71,8 +71,8 @@ struct Options {
     bool dry_run = false;
     bool werror = false;           ///< warnings end a run as errors do
     unsigned jobs = 0;             ///< 0: one per processor
-    double timeout = 120;          ///< seconds that Slang may take for one kernel
-    std::uint64_t max_memory = 0;  ///< bytes that Slang may take for one kernel; 0: any number
+    double timeout = 120;          ///< seconds that Slang or NVRTC may take for one kernel
+    std::uint64_t max_memory = 0;  ///< bytes that they may take for one; 0: any number
     bool no_progress = false;      ///< no lines where none can be written over
     Verbosity verbosity = Verbosity::normal;
     ErrorFormat error_format = ErrorFormat::text;

@@ -619,7 +619,8 @@ def test_every_command_names_modules(kfgen: Kfgen, tmp_path: Path) -> None:
         }
         (tmp_path / "film.kf.json").write_text(json.dumps(spec, indent=1))
         return subprocess.run(
-            [kfgen.program, command[0], "film.kf.json", *command[1:], "--cache-dir", "kept"],
+            [kfgen.program, command[0], "film.kf.json", *command[1:]],
+            env=os.environ | {"KFGEN_CACHE_DIR": "kept"},
             capture_output=True,
             text=True,
             check=False,
@@ -678,7 +679,8 @@ def test_every_command_refuses_what_calls_must_not_reach(kfgen: Kfgen, tmp_path:
     (tmp_path / "blur.kf.json").write_text(json.dumps(spec))
     for command in (["list"], ["check"], ["check", "--gradients"], ["generate", "-o", "out"]):
         done = subprocess.run(
-            [kfgen.program, command[0], "blur.kf.json", *command[1:], "--cache-dir", "kept"],
+            [kfgen.program, command[0], "blur.kf.json", *command[1:]],
+            env=os.environ | {"KFGEN_CACHE_DIR": "kept"},
             capture_output=True,
             text=True,
             check=False,

@@ -179,10 +179,22 @@ TEST(CommandLine, RefusesOptionsThatACommandHasNoUseFor) {
     EXPECT_THAT(parse({"inspect", "m.kfa", "--python"}).text,
                 HasSubstr("kfgen: error: --python: 'kfgen inspect' has no use for it [command-line]"));
     EXPECT_THAT(parse({"init", "m.slang", "--jobs", "2"}).text, HasSubstr("'kfgen init' has no use for it"));
+    for (const std::vector<std::string>& given : {std::vector<std::string>{"--cache-dir", "somewhere"},
+                                                  {"--cache-size=1G"},
+                                                  {"--no-cache"},
+                                                  {"-j", "2"},
+                                                  {"--python"},
+                                                  {"--no-embed"}}) {
+        std::vector<std::string> arguments{"list", "m.kf.json"};
+        arguments.insert(arguments.end(), given.begin(), given.end());
+        EXPECT_THAT(parse(arguments).text, HasSubstr("'kfgen list' has no use for it")) << given[0];
+    }
+    EXPECT_FALSE(parse({"list", "m", "--backend", "cuda", "-D", "X", "--timeout", "9", "-q"}).done);
     EXPECT_THAT(parse({"check", "m", "--format", "json"}).text,
                 HasSubstr("--format requires --gradients or --against"));
     ::setenv("KFGEN_CACHE_DIR", "somewhere", 1);
     EXPECT_FALSE(parse_command_line({"inspect", "m.kfa"}, FakeFileSystem(), "").done);
+    EXPECT_FALSE(parse_command_line({"list", "m.kf.json"}, FakeFileSystem(), "").done);
     ::unsetenv("KFGEN_CACHE_DIR");
 }
 
