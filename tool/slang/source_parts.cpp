@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -292,6 +293,9 @@ struct FoundPart {
     std::string type = {};     ///< that it declares
     std::string extends = {};  ///< the type that it adds to
     bool names_files = false;
+    std::string scope = {};                    ///< the namespaces that it stands in
+    std::vector<std::string> conditions = {};  ///< and the branches
+    bool is_public = false;
 };
 
 class Splitter {
@@ -403,6 +407,7 @@ private:
     void item(const std::string& scope) {
         const std::size_t begin = at_;
         const std::string around = context(scope);
+        std::vector<std::string> conditions = conditions_;
         std::optional<std::size_t> body;
         bool ended = false;
         bool plain = true;
@@ -432,6 +437,8 @@ private:
         }
         if (failed_) return;
         FoundPart found{{label_, around + text_of(begin, at_)}};
+        found.scope = scope;
+        found.conditions = std::move(conditions);
         const std::size_t head = body.value_or(at_);
         DeclaredNames names = plain && ended ? names_of(begin, head, body.has_value(), found) : std::nullopt;
         if (names) {
@@ -544,6 +551,7 @@ private:
         if (!header.is_name(at) || !has_body || header.has("()") || header.has("=")) return std::nullopt;
         std::vector<std::string> names{std::string(header.tokens[at].text)};
         found.type = names.front();
+        found.is_public = header.has("public");
         if (!header.has("enum")) add_bases(header, at, names);
         return names;
     }
@@ -630,20 +638,61 @@ std::vector<SourcePart> whole_parts(const std::vector<SourceFile>& sources, bool
     return parts;
 }
 
+/// The files whose modules each file names, by the files' names.
+class NamedFiles {
+public:
+    explicit NamedFiles(const std::vector<FoundPart>& found) {
+        for (const FoundPart& one : found) {
+            std::vector<std::string> words = identifiers_in(one.part.text);
+            if (std::find(words.begin(), words.end(), "public") != words.end())
+                have_public_.insert(one.part.file);
+            if (one.names_files) names_[one.part.file].insert(words.begin(), words.end());
+        }
+    }
+
+    [[nodiscard]] bool names(const std::string& file, const std::string& other) const {
+        const auto found = names_.find(file);
+        const std::string stem = std::filesystem::path(other).stem().string();
+        return found != names_.end() && found->second.contains(stem);
+    }
+    /// Whether types of the file that don't say so are its module's own.
+    [[nodiscard]] bool has_public(const std::string& file) const { return have_public_.contains(file); }
+
+private:
+    std::map<std::string, NameSet, std::less<>> names_;
+    NameSet have_public_;
+};
+
+/// Whether a name in an extension means this type, and not one of Slang's that is called so, too.
+bool is_seen_by(const FoundPart& extension, const FoundPart& type, const NamedFiles& files) {
+    const auto& branches = type.conditions;
+    const bool is_around = extension.scope.starts_with(type.scope) &&
+                           branches.size() <= extension.conditions.size() &&
+                           std::equal(branches.begin(), branches.end(), extension.conditions.begin());
+    if (!is_around || extension.part.file == type.part.file) return is_around;
+    return files.names(extension.part.file, type.part.file) &&
+           (type.is_public || !files.has_public(type.part.file));
+}
+
 /// An extension of what isn't plainly one of the sources' types may add to any type.
 void settle_extensions(std::vector<FoundPart>& found) {
-    NameSet types;
+    std::multimap<std::string, const FoundPart*, std::less<>> types;
     NameSet others;
     for (const FoundPart& one : found) {
         if (!one.type.empty()) {
-            types.insert(one.type);
+            types.emplace(one.type, &one);
         } else if (one.extends.empty()) {
             others.insert(one.part.names.begin(), one.part.names.end());
         }
     }
+    const NamedFiles files(found);
     for (FoundPart& one : found) {
-        if (one.extends.empty() || (types.contains(one.extends) && !others.contains(one.extends))) continue;
-        one.part.everywhere = true;
+        if (one.extends.empty()) continue;
+        const auto [first, last] = types.equal_range(one.extends);
+        const bool is_plain =
+            !others.contains(one.extends) &&
+            std::any_of(first, last, [&](const auto& type) { return is_seen_by(one, *type.second, files); });
+        if (!is_plain) one.part.everywhere = true;
     }
 }
 

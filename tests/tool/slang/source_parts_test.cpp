@@ -74,6 +74,27 @@ TEST(SourceParts, AnExtensionOfAKnownTypeBelongsToIt) {
     EXPECT_TRUE(parts_of("typealias S = float; extension S { }").at(1).everywhere);
 }
 
+TEST(SourceParts, AnExtensionOfABuiltInTypeIsNotThatOfAStructOfItsName) {
+    const auto last_is_everywhere = [](const std::vector<SourceFile>& sources) {
+        return source_parts(sources).back().everywhere;
+    };
+    const auto in_one = [&](const std::string& text) { return last_is_everywhere({{"m.slang", text}}); };
+    EXPECT_TRUE(in_one("namespace n { struct float3 { } } extension float3 { }"));
+    EXPECT_TRUE(in_one("namespace n { struct float3 { } } namespace o { extension float3 { } }"));
+    EXPECT_FALSE(in_one("namespace n { struct float3 { } namespace o { extension float3 { } } }"));
+    EXPECT_TRUE(in_one("#if A\nstruct float3 { };\n#endif\nextension float3 { }"));
+    EXPECT_FALSE(in_one("#if A\nstruct float3 { }; extension float3 { }\n#endif\n"));
+
+    const SourceFile type{"lib.slang", "struct float3 { }"};
+    const SourceFile hidden{"lib.slang", "struct float3 { } public float f(float x) { return x; }"};
+    const SourceFile shown{"lib.slang", "public struct float3 { } public float f(float x) { return x; }"};
+    EXPECT_TRUE(last_is_everywhere({type, {"m.slang", "extension float3 { }"}}));
+    EXPECT_FALSE(last_is_everywhere({type, {"m.slang", "import lib; extension float3 { }"}}));
+    EXPECT_FALSE(last_is_everywhere({type, {"m.slang", "#include \"a/lib.slang\"\nextension float3 { }"}}));
+    EXPECT_TRUE(last_is_everywhere({hidden, {"m.slang", "import lib; extension float3 { }"}}));
+    EXPECT_FALSE(last_is_everywhere({shown, {"m.slang", "import lib; extension float3 { }"}}));
+}
+
 TEST(SourceParts, AnExtensionOfAMemberOrAParameterCountsEverywhere) {
     EXPECT_TRUE(parts_of("struct S { typealias T = float; } extension S::T { }").at(1).everywhere);
     EXPECT_TRUE(parts_of("struct T { } struct S { } extension S.T { }").at(2).everywhere);
