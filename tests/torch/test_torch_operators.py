@@ -405,6 +405,32 @@ def test_batches_of_gradients(generated: Loader, gradients: ModuleType, torch_de
     torch.testing.assert_close(found, right)
 
 
+def test_batches_of_gradients_on_another_thread(gradients: ModuleType, torch_device: str) -> None:
+    """As a GPU's backward passes are, by a thread of PyTorch's own; so are those within 60 others."""
+    x = torch.rand(4, device=torch_device, requires_grad=True)
+    threads = set()
+
+    def product_within(depth: int, flow: torch.Tensor) -> torch.Tensor:
+        threads.add(threading.get_ident())
+        if depth == 0:
+            return torch.autograd.grad(y, x, flow, retain_graph=True)[0]
+        found = []
+        with torch.enable_grad():
+            one = torch.zeros((), requires_grad=True)
+            outer = one * 1
+        outer.register_hook(lambda _: found.append(product_within(depth - 1, flow)))
+        torch.autograd.grad(outer, one)
+        return found[0]
+
+    y = gradients.polynomial(2, 8, -1, x)
+    for depth in (1, 62):
+        found = torch._vmap_internals._vmap(lambda flow, depth=depth: product_within(depth, flow))(
+            torch.eye(4, device=torch_device)
+        )
+        torch.testing.assert_close(found, torch.diag(4 * x + 8))
+    assert len(threads) > 1
+
+
 def test_samples_of_a_batch_that_share_a_parameter(gradients: ModuleType, torch_device: str) -> None:
     a = torch.full((1,), 2.0, device=torch_device)
     x = torch.randn(3, 4, device=torch_device)

@@ -173,13 +173,16 @@ def batched_operator(op: Callable[..., Any], info: Any, in_dims: Any, given: Any
 is_batch_of_flows = torch._C._functorch.is_legacy_batchedtensor
 
 
+#: kVmapNumLevels of PyTorch.
+_MOST_LEVELS = 64
+
+
 def gradients_of_batch(
     name: str, flows: Sequence[Any], compute: Callable[[list[Any]], Sequence[Any]]
 ) -> tuple[Any, ...]:
     """Computes gradients for each sample of what flows in, by `compute`, and returns them as a batch."""
-    level = torch._C._vmapmode_increment_nesting() - 1
-    torch._C._vmapmode_decrement_nesting()
-    if level != 1:
+    level = _level_of(flows)
+    if level is None:
         raise RuntimeError(
             f"{name}: batches of batches of gradients aren't taken: torch.func.vmap() has them"
         )
@@ -191,6 +194,18 @@ def gradients_of_batch(
     ]
     joined, _ = _stacked(samples)
     return tuple(None if one is None else torch._add_batch_dim(one, 0, level) for one in joined)
+
+
+def _level_of(flows: Sequence[Any]) -> int | None:
+    """Returns the level of torch's vmap that all batches are of; None where some are of several.
+
+    Asks the tensors: a GPU's backward passes run on a thread of PyTorch's own, which has no level.
+    """
+    batches = [one for one in flows if _is_batch(one)]
+    for level in range(1, _MOST_LEVELS + 1):
+        if not any(is_batch_of_flows(torch._remove_batch_dim(one, level, 0, 0)) for one in batches):
+            return level
+    return None
 
 
 def _is_batch(flow: Any) -> bool:
