@@ -15,6 +15,41 @@ using manifest::Role;
 
 namespace {
 
+/// Keeps torch.compile from what is called while this lives. Behind a break of a graph it traces each frame
+/// of Python, those of kernelfunctions.torch among them: slow, and not always right.
+class Untraced {
+public:
+    Untraced() {
+        // Its way in, in which a debugger may be, too.
+        if (_PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Get()) == _PyEval_EvalFrameDefault)
+            return;
+        static PyObject* const set = set_eval_frame().release().ptr();
+        if (set == Py_None) return;
+        previous_ = py::reinterpret_steal<py::object>(PyObject_CallOneArg(set, Py_None));
+        if (!previous_) throw py::error_already_set();
+        set_ = set;
+    }
+    ~Untraced() {
+        if (set_ == nullptr) return;
+        const auto result = py::reinterpret_steal<py::object>(PyObject_CallOneArg(set_, previous_.ptr()));
+        if (!result) PyErr_WriteUnraisable(set_);
+    }
+    Untraced(const Untraced&) = delete;
+    Untraced& operator=(const Untraced&) = delete;
+
+private:
+    /// Returns PyTorch's function that sets what a thread's frames are traced by; None where it has none.
+    static py::object set_eval_frame() {
+        py::object found = py::module_::import("torch._C");
+        for (const char* name : {"_dynamo", "eval_frame", "set_eval_frame"})
+            found = py::getattr(found, name, py::none());
+        return found;
+    }
+
+    PyObject* set_ = nullptr;
+    py::object previous_;
+};
+
 /// Refuses what PyTorch's own functions refuse, in their words, before anything is done.
 void refuse_writes(const Function& function, const Arguments& arguments) {
     const FunctionInfo& info = function.info();
@@ -132,6 +167,7 @@ py::object call_watched(const py::object& object, const Function& function, Pass
                           "or call under torch.no_grad()"
                         : " can't be traced or transformed by PyTorch: call the function itself"));
     }
+    const Untraced untraced;
     if (watched.by_autograd_alone) {
         if (py::object result = call_known(object, arguments)) return result;
         refuse_writes(function, arguments);

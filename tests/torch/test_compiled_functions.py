@@ -1,6 +1,7 @@
 """Functions as such in code that torch.compile traces, without .torch()."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -8,6 +9,7 @@ import kernelfunctions as kf
 import pytest
 import torch
 from loader import Loader
+from torch._dynamo.utils import clear_compilation_metrics, get_compilation_metrics
 from torch.func import grad, jvp, vmap
 
 
@@ -124,7 +126,11 @@ def test_transforms_in_compiled_code(generated: Loader, torch_device: str) -> No
         return jvp(lambda x: polynomial(2, 8, -1, x), (x[0],), (x[1],))
 
     # An operator would have none, and be taken for a constant.
+    clear_compilation_metrics()
     torch.testing.assert_close(compiled(tangents, fullgraph=False)(x), tangents(x))
+    files = {one.co_filename or "" for one in get_compilation_metrics()}
+    assert __file__ in files
+    assert not [file for file in files if Path(file).is_relative_to(Path(kf.__file__).parent)]
     torch._dynamo.reset()
     with pytest.raises(Exception, match=refusal("polynomial: forward derivatives can't be traced")):
         compiled(tangents)(x)
