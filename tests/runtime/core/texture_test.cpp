@@ -57,7 +57,7 @@ concept IsOutput = requires(const T& texture) {
 static_assert(IsOutput<RWTexture2D<float4>> && !IsOutput<Texture2D<float4>>);
 
 using Writer = Overload<0, void(const RWTexture2D<float4>&, const Texture2D<float4>&)>;
-struct Write : Overloads<Write, PassKind::forward, Writer> {
+struct Write : Overloads<PassKind::forward, Writer> {
     using Overloads::Overloads;
 };
 static_assert(std::is_invocable_v<Write, RWTexture2D<float4>, Texture2D<float4>>);

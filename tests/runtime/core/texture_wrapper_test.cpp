@@ -37,7 +37,7 @@ using Shading = kf::Overload<0, kf::RWTexture2D<kf::float4>(const Surface&, cons
                                                             const kf::Texture2D<kf::float4>&)>;
 using ShadingInto = kf::Overload<0, void(const Surface&, const Pair&, const kf::Texture2D<kf::float4>&,
                                          const kf::Out<kf::RWTexture2D<kf::float4>>&)>;
-class Shade : public kf::Overloads<Shade, kf::PassKind::forward, Shading, ShadingInto>,
+class Shade : public kf::Overloads<kf::PassKind::forward, Shading, ShadingInto>,
               public kf::WithGlobals<Shade, Globals> {
     using Overloads::Overloads;
 };
@@ -114,7 +114,7 @@ TEST_F(TextureWrapperTest, ReturnsTexturesThatTheCallHasMade) {
 }
 
 using Rendering = Overload<0, void(const Texture2D<float4>&), Items<0, item::none, item::none>>;
-struct Render : Overloads<Render, PassKind::forward, Rendering>, WithGlobals<Render, made::Globals> {
+struct Render : Overloads<PassKind::forward, Rendering>, WithGlobals<Render, made::Globals> {
     using Overloads::Overloads;
 };
 
