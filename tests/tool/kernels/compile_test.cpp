@@ -188,7 +188,9 @@ TEST_F(CompileTest, NoMoreKernelsAreCompiledAtOnceThanMakeHasJobs) {
             int left = 0;
             ASSERT_EQ(ioctl(ends[0], FIONREAD, &left), 0);
             EXPECT_EQ(left, tokens);
-            if (tokens == 0) ASSERT_EQ(write(ends[1], "+", 1), 1);
+            if (tokens == 0) {
+                ASSERT_EQ(write(ends[1], "+", 1), 1);
+            }
         }
         char token = 0;
         ASSERT_EQ(read(ends[0], &token, 1), 1);
