@@ -261,7 +261,7 @@ function(_kf_write_cxx_options target file)
     endforeach()
     set(values "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_OPTIONS>,INCLUDE,${concerns_types}>")
     string(APPEND text "$<$<BOOL:${values}>:'--cxx-option=$<JOIN:${values},'\n'--cxx-option=>'\n>")
-    # Of each language, since properties may depend on it: numbers.cxx_options is C++'s.
+    # Writes a file for each language, since properties may depend on it: numbers.cxx_options is C++'s.
     cmake_path(REPLACE_EXTENSION file LAST_ONLY "$<LOWER_CASE:$<COMPILE_LANGUAGE>>_options" OUTPUT_VARIABLE output)
     file(GENERATE OUTPUT ${output} CONTENT "${text}" TARGET ${target})
 endfunction()

@@ -240,12 +240,12 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
 void bind_launch(const BindRequest& request, Binding& binding) {
     choose_kernel(request, binding);
     check_overwrite(request, binding);
-    check_tiles(request, binding);
     if (binding.total == 0) {
         binding.groups = 0;
         settle_new_gradients(request, binding);
         return;
     }
+    check_tiles(request, binding);
     size_launch(request, binding, 0);
     plan_temporary(request, binding);
 }

@@ -42,10 +42,10 @@ std::string_view settable_name(const Argument& argument) {
     return name;
 }
 
-/// Whether what is given becomes a resource beside the block.
+/// Returns whether an argument becomes a resource beside the block.
 bool is_resource(const Argument& argument) { return passes_texture(argument) || passes_sampler(argument); }
 
-/// Whether an argument has a value that runs may differ in.
+/// Returns whether runs may have different values of an argument.
 bool is_settable(const Argument& argument) {
     if (is_resource(argument)) return true;
     if (manifest::is_only_written(argument.role) || !has_host_value(argument)) return false;
@@ -53,7 +53,7 @@ bool is_settable(const Argument& argument) {
     return given == Arg::Kind::value || given == Arg::Kind::generator;
 }
 
-/// Where among the call's resources that of an argument is.
+/// Returns where among the call's resources that of an argument is.
 std::size_t resource_index(const manifest::Call& call, std::size_t leaf) {
     const auto found = std::ranges::find(call.resources, static_cast<std::int64_t>(leaf));
     return static_cast<std::size_t>(found - call.resources.begin());

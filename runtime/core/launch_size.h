@@ -64,7 +64,7 @@ struct LaunchSize {
         if (needed == 1 || (takes_all() && !summing)) return needed;
         return std::min(needed, filling(total, summing));
     }
-    /// Whether there are groups for all calls at once.
+    /// Returns whether a launch gets groups for all its calls at once.
     [[nodiscard]] bool takes_all() const {
         return calls_per_thread != 1 || (takes_textures && device_calls_per_thread == 0);
     }

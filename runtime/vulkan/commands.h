@@ -81,7 +81,7 @@ public:
     /// what follows in it sees what was written.
     VkCommandBuffer finish();
     [[nodiscard]] bool is_callers() const { return pool_ == VK_NULL_HANDLE; }
-    /// Whether the list, one that runs often, is to be emptied as soon as the GPU is done with it.
+    /// Set for a list that runs often, once it is to be emptied as soon as the GPU is done with it.
     bool is_over = false;
     /// Empties the list for its next use and lets go of what it owned. The GPU must be done with it.
     void reset();

@@ -371,6 +371,13 @@ TEST(BindLaunch, SizesTheGrid) {
                  [&] {
                      groups_of_texels(std::int64_t{1} << 31, {4, 65535});
                  });
+    Manifest rows = add(2, 2);
+    for (auto& kernel : rows.kernels) {
+        kernel.resources = {{.name = "image", .kind = manifest::ResourceKind::writable_texture}};
+    }
+    const auto nothing = G::tensor(at(A, {0, std::int64_t{1} << 31}));
+    EXPECT_EQ(bind(rows, PassKind::forward, {nothing, nothing, G::none()}).groups, 0U)
+        << "no calls, no tiles";
     EXPECT_EQ(groups_of_texels(1 << 20, {4, 65535, 64}), 256U) << "on a CPU no more than others";
 }
 

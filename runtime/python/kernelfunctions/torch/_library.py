@@ -491,7 +491,8 @@ def _followed_kernel(
     after = torch._C._after_autograd_keyset
     name = str(op._schema.name).partition("::")[2]
 
-    # Of one level: PyTorch 2.14's apply() refuses a torch.autograd.Function of this form in transforms.
+    # Derives from the class for one level: in transforms, PyTorch 2.14's apply() refuses a
+    # torch.autograd.Function of this form.
     class Followed(torch.autograd.function._SingleLevelFunction):
         @staticmethod
         def forward(ctx: Any, keyset: Any, *given: Any) -> Any:
