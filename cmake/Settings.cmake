@@ -12,9 +12,6 @@ if(PROJECT_IS_TOP_LEVEL)
     if(NOT multi_config AND NOT CMAKE_BUILD_TYPE)
         set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
     endif()
-    if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
-        set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
-    endif()
 endif()
 
 # Every target of ours links this one, PRIVATE and inside $<BUILD_INTERFACE:> where it is exported.

@@ -138,4 +138,27 @@ inline constexpr std::uint32_t capability_denorm_preserve = 4464;
 inline constexpr std::uint32_t capability_float32_add = 6033;
 inline constexpr std::uint32_t capability_float64_add = 6034;
 
+enum StorageClass : std::uint32_t {
+    storage_uniform_constant = 0,
+    storage_input = 1,
+    storage_uniform = 2,
+    storage_workgroup = 4,
+    storage_private = 6,
+    storage_function = 7,
+    storage_push_constant = 9,
+    storage_atomic_counter = 10,
+    storage_buffer = 12,
+    storage_shader_record = 5343,
+    storage_physical = 5349,
+};
+
+enum Decoration : std::uint32_t {
+    decoration_spec_id = 1,
+    decoration_built_in = 11,
+    decoration_binding = 33,
+    decoration_descriptor_set = 34,
+    decoration_restrict_pointer = 5355,
+    decoration_aliased_pointer = 5356,
+};
+
 }  // namespace kf::spirv

@@ -5,14 +5,14 @@ set -euo pipefail
 usage() {
     cat <<'USAGE'
 usage: new_root.sh make SUITE ROOT
-       new_root.sh run ROOT [--keep FOLDER:PATH]... [--env NAME=VALUE]... [--user NAME] [--offline] COMMAND [ARGUMENT...]
+       new_root.sh run ROOT [--keep FOLDER:PATH]... [--env NAME=VALUE]... [--user NAME] [--folder PATH] [--offline] COMMAND [ARGUMENT...]
   make  Makes the root file system of a release of Debian (bookworm, trixie) in the new folder ROOT: Debian's
         essential packages, apt and certificates. It takes packages, Python's too, from where this machine does.
-  run   Runs a command in it, in the home of who runs it, without this machine's environment. Its mounts and
-        processes end with it.
+  run   Runs a command in it, without this machine's environment. Its mounts and processes end with it.
     --keep FOLDER:PATH  FOLDER of this machine is PATH there, which caches need
     --env NAME=VALUE    a variable of the environment
     --user NAME         as a user who isn't root, made if there is none
+    --folder PATH       in this folder instead of the user's home
     --offline           without network
 USAGE
 }
@@ -57,13 +57,14 @@ make_root() {
 
 run_in_root() {
     [ $# -ge 2 ] || { usage >&2; exit 2; }
-    local root=$1 binds=() environment=() user=root offline=() home entry
+    local root=$1 binds=() environment=() user=root offline=() home folder='' entry
     shift
     while [[ ${1:-} == --* ]]; do
         case $1 in
             --keep) binds+=("$2"); shift 2 ;;
             --env) environment+=("$2"); shift 2 ;;
             --user) user=$2; shift 2 ;;
+            --folder) folder=$2; shift 2 ;;
             --offline) offline=(--net); shift ;;
             *) usage >&2; exit 2 ;;
         esac
@@ -81,11 +82,11 @@ run_in_root() {
         mkdir -p "${entry%%:*}" "$root${entry#*:}"
     done
     # In namespaces of its own, what is mounted and started here ends with the command.
-    exec unshare --mount --pid --fork --kill-child "${offline[@]}" bash -s "$root" "$user" "$home" \
+    exec unshare --mount --pid --fork --kill-child "${offline[@]}" bash -s "$root" "$user" "$home" "${folder:-$home}" \
         "${#binds[@]}" "${binds[@]}" "${#environment[@]}" "${environment[@]}" "$@" <<'INSIDE'
 set -euo pipefail
-root=$1 user=$2 home=$3
-shift 3
+root=$1 user=$2 home=$3 folder=$4
+shift 4
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 for file in resolv.conf hosts; do
@@ -98,7 +99,7 @@ done
 shift
 environment=("${@:2:$1}")
 shift $(($1 + 1))
-exec chroot "$root" setpriv --reuid "$user" --regid "$user" --init-groups env -i --chdir "$home" HOME="$home" USER="$user" LANG=C.UTF-8 \
+exec chroot "$root" setpriv --reuid "$user" --regid "$user" --init-groups env -i --chdir "$folder" HOME="$home" USER="$user" LANG=C.UTF-8 \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${environment[@]}" "$@" </dev/null
 INSIDE
 }

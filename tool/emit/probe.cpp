@@ -36,9 +36,9 @@ struct ProbeResource {
 std::string any(const std::string& type) { return "kf_any<" + type + ">()"; }
 
 /// The statements of one call.
-class CallWriter {
+class ProbeWriter {
 public:
-    CallWriter(const PlannedCall& call, std::vector<ProbeResource>& resources)
+    ProbeWriter(const PlannedCall& call, std::vector<ProbeResource>& resources)
         : call_(call), resources_(resources) {}
 
     View::List write() {
@@ -181,7 +181,7 @@ Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const Plann
     for (const PlannedCall* call : calls) {
         views.emplace_back(View::Object{{"name", "kf_call_" + std::to_string(views.size())},
                                         {"adapters", adapters(*call)},
-                                        {"statements", CallWriter(*call, buffers).write()}});
+                                        {"statements", ProbeWriter(*call, buffers).write()}});
     }
     KernelSource source;
     source.entry_point = "kf_probe";

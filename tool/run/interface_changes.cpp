@@ -15,7 +15,6 @@ namespace kf::gen {
 namespace {
 
 using manifest::Call;
-using manifest::Function;
 using manifest::Manifest;
 using manifest::Role;
 
@@ -76,9 +75,9 @@ bool same_names(const Signature& a, const Signature& b) {
 }
 
 /// The functions that hosts find by name.
-std::vector<const Function*> named_functions(const Manifest& manifest) {
-    std::vector<const Function*> named;
-    for (const Function& function : manifest.functions)
+std::vector<const manifest::Function*> named_functions(const Manifest& manifest) {
+    std::vector<const manifest::Function*> named;
+    for (const manifest::Function& function : manifest.functions)
         if (!manifest::is_hidden(manifest, function)) named.push_back(&function);
     return named;
 }
@@ -90,18 +89,18 @@ public:
             add(true, "name", "the name was '" + before.name + "' and is '" + now.name + "'");
         const auto old_functions = named_functions(before);
         const auto new_functions = named_functions(now);
-        std::set<const Function*> met;
-        for (const Function* function : old_functions) {
+        std::set<const manifest::Function*> met;
+        for (const manifest::Function* function : old_functions) {
             function_ = function->name;
             const auto same = std::find_if(new_functions.begin(), new_functions.end(),
-                                           [&](const Function* one) { return one->name == function->name; });
+                                           [&](const manifest::Function* one) { return one->name == function->name; });
             if (same != new_functions.end()) {
                 met.insert(*same);
                 compare(*function, **same);
                 continue;
             }
             const auto renamed =
-                std::find_if(new_functions.begin(), new_functions.end(), [&](const Function* one) {
+                std::find_if(new_functions.begin(), new_functions.end(), [&](const manifest::Function* one) {
                     return !met.contains(one) && !has(old_functions, one->name) &&
                            same_calls(*function, *one);
                 });
@@ -112,7 +111,7 @@ public:
                 add(true, "function_renamed", "it is called '" + (*renamed)->name + "' now");
             }
         }
-        for (const Function* function : new_functions) {
+        for (const manifest::Function* function : new_functions) {
             function_ = function->name;
             if (!met.contains(function)) add(false, "function_added", "it is new");
         }
@@ -123,12 +122,12 @@ public:
     }
 
 private:
-    static bool has(const std::vector<const Function*>& functions, const std::string& name) {
+    static bool has(const std::vector<const manifest::Function*>& functions, const std::string& name) {
         return std::any_of(functions.begin(), functions.end(),
-                           [&](const Function* one) { return one->name == name; });
+                           [&](const manifest::Function* one) { return one->name == name; });
     }
 
-    static bool same_calls(const Function& a, const Function& b) {
+    static bool same_calls(const manifest::Function& a, const manifest::Function& b) {
         return std::equal(
             a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
             [](const Call& one, const Call& other) { return overload_text(one) == overload_text(other); });
@@ -140,7 +139,7 @@ private:
             changes_.push_back(std::move(change));
     }
 
-    void compare(const Function& before, const Function& now) {
+    void compare(const manifest::Function& before, const manifest::Function& now) {
         std::vector<Signature> old_calls;
         std::vector<Signature> new_calls;
         for (const Call& call : before.calls) old_calls.push_back(signature_of(call));
@@ -277,8 +276,8 @@ private:
                                          : "has its gradient added to, not replaced, now"));
     }
 
-    void compare_variants(const Function& before, const Function& now) {
-        const auto has = [](const Function& function, const std::string& name) {
+    void compare_variants(const manifest::Function& before, const manifest::Function& now) {
+        const auto has = [](const manifest::Function& function, const std::string& name) {
             return std::any_of(function.option_sets.begin(), function.option_sets.end(),
                                [&](const manifest::OptionSet& set) { return set.name == name; });
         };
@@ -288,8 +287,8 @@ private:
             if (!has(before, set.name)) add(false, "variant_added", "its variant '" + set.name + "' is new");
     }
 
-    void compare_choices(const Function& before, const Function& now) {
-        const auto ways_of = [](const Function& function, const std::string& name) {
+    void compare_choices(const manifest::Function& before, const manifest::Function& now) {
+        const auto ways_of = [](const manifest::Function& function, const std::string& name) {
             for (const manifest::Choice& choice : function.choices)
                 if (choice.name == name) return choice.ways;
             return std::vector<std::string>();

@@ -14,8 +14,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t storage_function = 7;
-constexpr std::uint32_t storage_buffer = 12;
 constexpr std::uint32_t unknown = 0;
 constexpr std::uint32_t several = 0xFFFFFFFF;
 

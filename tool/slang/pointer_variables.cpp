@@ -14,9 +14,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t storage_private = 6;
-constexpr std::uint32_t storage_function = 7;
-constexpr std::uint32_t storage_buffer = 12;
 constexpr std::uint32_t branch_first = 246;  // OpLoopMerge
 constexpr std::uint32_t branch_last = 251;   // OpSwitch
 

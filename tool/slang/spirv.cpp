@@ -19,14 +19,9 @@ using namespace spirv;
 
 constexpr std::uint32_t source_language_unknown = 0;
 
-constexpr std::uint32_t decoration_binding = 33;
-constexpr std::uint32_t decoration_descriptor_set = 34;
-constexpr std::uint32_t decoration_restrict_pointer = 5355;
-constexpr std::uint32_t decoration_aliased_pointer = 5356;
-constexpr std::uint32_t storage_physical = 5349;
-
-/// UniformConstant, Uniform, PushConstant, AtomicCounter and StorageBuffer: what a host fills.
-constexpr std::array<std::uint32_t, 5> filled_storage = {0, 2, 9, 10, 12};
+/// What a host fills.
+constexpr std::array<std::uint32_t, 5> filled_storage = {storage_uniform_constant, storage_uniform, storage_push_constant,
+                                                         storage_atomic_counter, storage_buffer};
 
 /// What Slang names an entry point's own parameters, the block or a struct around it.
 constexpr std::string_view own_parameters = "entryPointParams";

@@ -12,21 +12,6 @@ namespace kf::gen {
 
 namespace {
 
-enum StorageClass : std::uint32_t {
-    storage_uniform_constant = 0,
-    storage_input = 1,
-    storage_uniform = 2,
-    storage_workgroup = 4,
-    storage_private = 6,
-    storage_push_constant = 9,
-    storage_atomic_counter = 10,
-    storage_buffer = 12,
-    storage_shader_record = 5343,
-};
-
-constexpr std::uint32_t decoration_spec_id = 1;
-constexpr std::uint32_t decoration_built_in = 11;
-
 struct Numbered {
     std::uint32_t number;
     std::string_view name;

@@ -12,6 +12,8 @@
 namespace kf::gen {
 
 using enum spirv::Op;
+using enum spirv::StorageClass;
+using enum spirv::Decoration;
 
 inline std::uint32_t word_at(std::string_view code, std::size_t index) {
     std::uint32_t word = 0;

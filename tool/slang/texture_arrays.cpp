@@ -14,8 +14,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t storage_uniform_constant = 0;
-constexpr std::uint32_t decoration_binding = 33;
 /// The most cases of one switch.
 constexpr std::size_t most_cases = 256;
 
@@ -136,7 +134,7 @@ private:
         if (array.count() == 0) is_closed_ = false;  // not a number: one that is specialized
         array.element = type;
         for (const auto& [id, pointer] : pointers_)
-            if (pointer == std::pair{storage_uniform_constant, type}) array.pointer = id;
+            if (pointer.first == storage_uniform_constant && pointer.second == type) array.pointer = id;
         arrays_.emplace(words[2], std::move(array));
     }
 

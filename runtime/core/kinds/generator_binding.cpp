@@ -107,7 +107,7 @@ std::string span_text(std::int64_t first, std::int64_t last) {
     return std::to_string(first) + " to " + std::to_string(last);
 }
 
-[[noreturn]] void refuse(const BindRequest& request, std::size_t i, const std::string& what) {
+[[noreturn]] void refuse_generator(const BindRequest& request, std::size_t i, const std::string& what) {
     fail(request, i, ErrorCode::value_range, what);
 }
 
@@ -129,11 +129,11 @@ void check_axis(const BindRequest& request, std::size_t i, const Axis& axis) {
     }
     const std::optional<std::int64_t> end = last_of(axis);
     if (!end) {
-        refuse(request, i, "its values pass what 64 bits hold");
+        refuse_generator(request, i, "its values pass what 64 bits hold");
     }
     const std::int64_t last = *end;
     if (!holds(argument.element.scalar, axis, last)) {
-        refuse(request, i,
+        refuse_generator(request, i,
                "its values, " + span_text(axis.offset, last) + ", don't fit the parameter's type, " +
                    type_text(argument));
     }
@@ -144,7 +144,7 @@ bool holds_count(ScalarType scalar, std::int64_t count) { return count <= 0 || h
 void check_indices(const BindRequest& request, std::size_t i, std::int64_t count) {
     const Argument& argument = request.call.arguments[i];
     if (!holds_count(argument.element.scalar, count)) {
-        refuse(request, i,
+        refuse_generator(request, i,
                "its indices, " + span_text(0, count - 1) + ", don't fit the parameter's type, " +
                    type_text(argument));
     }
@@ -157,13 +157,13 @@ bool is_range(const RandFloat& random) {
 void check_random(const kinds::Generator& kind, const BindRequest& request, std::size_t i) {
     const void* value = request.arguments[i].generator;
     if (const WangHash hash = hash_of(kind, value); hash.warmup > max_warmup) {
-        refuse(request, i,
+        refuse_generator(request, i,
                "warmup " + std::to_string(hash.warmup) + " is above " + std::to_string(max_warmup));
     }
     if (kind.generator == GeneratorKind::rand_float) {
         const auto random = read<RandFloat>(value);
         if (!is_range(random)) {
-            refuse(request, i,
+            refuse_generator(request, i,
                    "random numbers from " + std::to_string(random.min) + " to below " +
                        std::to_string(random.max) +
                        ": both must be finite, the second greater, and their distance a float");
@@ -215,7 +215,7 @@ void check_given(const kinds::Generator&, const BindRequest& request, std::size_
     const Dims& extents = request.arguments[i].data.extents;
     for (const std::int64_t extent : extents) {
         if (extent < 0) {
-            refuse(request, i,
+            refuse_generator(request, i,
                    "extent " + std::to_string(extent) + " of shape " + to_string(extents) + " is negative");
         }
     }
@@ -239,7 +239,7 @@ void check_values(const kinds::Generator& kind, const BindRequest& request, std:
             break;
         case GeneratorKind::range:
             if (read<Range>(value).step == 0) {
-                refuse(request, i, "a range's step can't be 0");
+                refuse_generator(request, i, "a range's step can't be 0");
             }
             [[fallthrough]];
         case GeneratorKind::grid:
