@@ -98,10 +98,15 @@ bool may_repeat(const Dims& extents, const Dims& strides) {
             return false;
         }
         if (extents[i] > 1) {
-            dims[count++] = {strides[i] < 0 ? -strides[i] : strides[i], extents[i] - 1};
+            // Sorted here, since GCC 14 takes std::sort() to reach beyond so short an array.
+            const std::pair dim(strides[i] < 0 ? -strides[i] : strides[i], extents[i] - 1);
+            std::size_t at = count++;
+            for (; at > 0 && dim < dims[at - 1]; --at) {
+                dims[at] = dims[at - 1];
+            }
+            dims[at] = dim;
         }
     }
-    std::sort(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(count));
     std::int64_t covered = 0;
     for (std::size_t i = 0; i < count; ++i) {
         if (dims[i].first <= covered) {

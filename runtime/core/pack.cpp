@@ -42,9 +42,14 @@ public:
         return *this;
     }
 
-    /// Adds strides: along the call's dimensions, and then along the argument's own.
-    Members& add_strides(const Record& record, const Dims& call, const Dims& trailing) {
+    /// Adds strides along the call's dimensions.
+    Members& add_strides(const Record& record, const Dims& call) {
         for (const std::int64_t d : record.dimensions) add(call[static_cast<std::size_t>(d)]);
+        return *this;
+    }
+    /// Adds strides along the call's dimensions, and then along the argument's own.
+    Members& add_strides(const Record& record, const Dims& call, const Dims& trailing) {
+        add_strides(record, call);
         for (std::int64_t i = 0; i < record.trailing; ++i) add(trailing[static_cast<std::size_t>(i)]);
         return *this;
     }
@@ -69,7 +74,7 @@ void pack_walk(const Walk& walk, const Record& record, const Dims& shape, std::b
 void pack_call(const Record& record, const Binding& binding, std::uint64_t temporary, std::byte* target) {
     switch (record.kind) {
         case RecordKind::walk: return pack_walk(binding.walk, record, binding.shape, target);
-        case RecordKind::shape: Members(target).add_strides(record, binding.shape, {}); return;
+        case RecordKind::shape: Members(target).add_strides(record, binding.shape); return;
         case RecordKind::counter: {
             const std::int64_t at = binding.temporary.counter_at;
             return put(target, place(0, temporary, at));
@@ -100,10 +105,10 @@ bool pack_memory(const Record& record, const BoundArgument& bound, std::uint64_t
         case RecordKind::sums:
             members.add(place(0, temporary, bound.scratch_at))
                 .add(bound.scratch_count)
-                .add_strides(record, bound.scratch_strides, {});
+                .add_strides(record, bound.scratch_strides);
             return true;
         case RecordKind::step: members.add(bound.step); return true;
-        case RecordKind::strides: members.add_strides(record, bound.data.strides, {}); return true;
+        case RecordKind::strides: members.add_strides(record, bound.data.strides); return true;
         case RecordKind::extents:
             for (std::int64_t d = 0; d < record.trailing; ++d) {
                 members.add(static_cast<std::uint32_t>(bound.data.inner[static_cast<std::size_t>(d)]));
