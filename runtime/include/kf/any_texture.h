@@ -20,7 +20,7 @@ struct TextureShape {
     int dimensions = 2;  ///< 1 to 3; 2 of cubes
     bool is_cube = false;
     bool is_array = false;
-    Dims extents;             ///< of the first mip, in NumPy's order: (d, h, w); neither layers nor channels
+    Dims extents = {};        ///< of the first mip, in NumPy's order: (d, h, w); neither layers nor channels
     std::int64_t mips = 1;    ///< 0, of a texture to make: all that there are, down to one texel
     std::int64_t layers = 1;  ///< of a cube its 6 faces, +x, -x, +y, -y, +z, -z; of an array of cubes 6 each
     TextureFormat format = TextureFormat::rgba32f;

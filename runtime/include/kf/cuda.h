@@ -18,7 +18,7 @@ namespace kf {
 struct CudaArray {
     CUarray_st* array = nullptr;
     CUmipmappedArray_st* mipmapped_array = nullptr;
-    TextureShape shape;  ///< as it was made; of `array` with one mip
+    TextureShape shape = {};  ///< as it was made; of `array` with one mip
     std::shared_ptr<void> owner = {};
 };
 

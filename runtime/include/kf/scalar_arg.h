@@ -52,11 +52,12 @@ constexpr bool number_fits(From value) {
     } else if constexpr (Floating<From> && sizeof(From) <= sizeof(T)) {
         return true;
     } else {
-        using Wide = std::conditional_t<std::same_as<From, long double>, long double, double>;
+        using Wide =
+            std::common_type_t<decltype(too_large<T>), std::conditional_t<Integer<From>, double, From>>;
+        constexpr Wide limit = static_cast<Wide>(too_large<T>);
         const Wide wide = static_cast<Wide>(value);
         constexpr Wide infinity = std::numeric_limits<Wide>::infinity();
-        const bool overflows =
-            (wide >= too_large<T> && wide < infinity) || (wide <= -too_large<T> && wide > -infinity);
+        const bool overflows = (wide >= limit && wide < infinity) || (wide <= -limit && wide > -infinity);
         return !overflows;
     }
 }

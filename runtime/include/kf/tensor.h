@@ -56,7 +56,8 @@ public:
     }
     [[nodiscard]] Tensor<T, N == 0 ? 0 : N - 1> select(std::int64_t dimension, std::int64_t index) const
         requires(N > 0) {
-        return Tensor<T, N - 1>(any_.select(dimension, index));
+        // Clang 14 instantiates it for N == 0, too.
+        return Tensor<T, (N == 0 ? 0 : N - 1)>(any_.select(dimension, index));
     }
     [[nodiscard]] Tensor transpose(const Shape<N>& permutation) const {
         return Tensor(any_.transpose(permutation));

@@ -31,11 +31,11 @@ struct VulkanHandles {
     std::uint32_t queue_family = 0;
     /// The words of DeviceInfo::features that were enabled besides those three; empty: all that the physical
     /// device supports.
-    std::vector<std::string> features;
+    std::vector<std::string> features = {};
     /// Called around each use of the queue; needed when the application uses it from other threads.
-    std::function<void()> lock_queue;
-    std::function<void()> unlock_queue;
-    std::shared_ptr<void> owner;
+    std::function<void()> lock_queue = {};
+    std::function<void()> unlock_queue = {};
+    std::shared_ptr<void> owner = {};
 };
 
 /// Throws DeviceError (missing_feature) when the device lacks what the runtime needs, ArgumentError for
@@ -48,7 +48,7 @@ struct VulkanHandles {
 /// optimal tiling; of a cube with VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT.
 struct VulkanImage {
     VkImage_T* image = nullptr;
-    TextureShape shape;        ///< as it was made
+    TextureShape shape = {};   ///< as it was made
     std::uint32_t layout = 0;  ///< the VkImageLayout that all of it is in, and is left in behind each batch
     std::shared_ptr<void> owner = {};
 };
