@@ -84,7 +84,7 @@ def files_read(rules: str) -> list[Path]:
 
 def check(command: list[str], passed: Path) -> str:
     """Returns what the compiler said, if it failed. What passes leaves a stamp in the folder."""
-    begin = anywhere(json.dumps([version_of(COMPILER[0]), command]).encode()).decode()
+    begin = anywhere(json.dumps([version_of(command[0]), command]).encode()).decode()
     stamp = passed / hashlib.sha256((begin + digest(Path(command[-1]))).encode()).hexdigest()
     if stamp.exists():
         first, *lines = stamp.read_text().splitlines()
