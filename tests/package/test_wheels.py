@@ -244,7 +244,7 @@ def test_a_newcomers_first_program(
         (tmp_path / name).write_bytes((project / name).read_bytes())
     path = {"PATH": os.pathsep.join([str(tool.folder / "bin"), os.environ["PATH"]])}
     cache = {"KFGEN_CACHE_DIR": str(project / "cache")}
-    printed = run("bash", "-ec", shown(source_dir, ""), cwd=tmp_path, env=path | cache)
+    printed = run("bash", "-ec", shown(source_dir, "sh"), cwd=tmp_path, env=path | cache)
     assert printed.splitlines()[-1] == "[ 9. 23. 41. 63.]"
     assert run(tool.python, "program.py", cwd=project, env={"PYTHONPATH": "made"}) == PRINTED
 
