@@ -302,11 +302,11 @@ private:
 
     void check_number(const JsonNode& node, const json& schema, const std::string& path) {
         const double value = std::strtod(node.text.c_str(), nullptr);
-        for (const auto& [keyword, sign, words] : {std::tuple{"minimum", 1, " must be at least "},
+        for (const auto& [limit, sign, words] : {std::tuple{"minimum", 1, " must be at least "},
                                                    std::tuple{"maximum", -1, " must be at most "}}) {
-            if (schema.contains(keyword) && sign * value < sign * schema[keyword].get<double>()) {
+            if (schema.contains(limit) && sign * value < sign * schema[limit].get<double>()) {
                 report("spec-value", node.location,
-                       capitalised(path) + words + schema[keyword].dump() + ", not " + node.text);
+                       capitalised(path) + words + schema[limit].dump() + ", not " + node.text);
             }
         }
     }
