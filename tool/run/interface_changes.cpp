@@ -92,8 +92,9 @@ public:
         std::set<const manifest::Function*> met;
         for (const manifest::Function* function : old_functions) {
             function_ = function->name;
-            const auto same = std::find_if(new_functions.begin(), new_functions.end(),
-                                           [&](const manifest::Function* one) { return one->name == function->name; });
+            const auto same =
+                std::find_if(new_functions.begin(), new_functions.end(),
+                             [&](const manifest::Function* one) { return one->name == function->name; });
             if (same != new_functions.end()) {
                 met.insert(*same);
                 compare(*function, **same);

@@ -20,8 +20,8 @@ using namespace spirv;
 constexpr std::uint32_t source_language_unknown = 0;
 
 /// What a host fills.
-constexpr std::array<std::uint32_t, 5> filled_storage = {storage_uniform_constant, storage_uniform, storage_push_constant,
-                                                         storage_atomic_counter, storage_buffer};
+constexpr std::array<std::uint32_t, 5> filled_storage = {
+    storage_uniform_constant, storage_uniform, storage_push_constant, storage_atomic_counter, storage_buffer};
 
 /// What Slang names an entry point's own parameters, the block or a struct around it.
 constexpr std::string_view own_parameters = "entryPointParams";

@@ -303,7 +303,7 @@ private:
     void check_number(const JsonNode& node, const json& schema, const std::string& path) {
         const double value = std::strtod(node.text.c_str(), nullptr);
         for (const auto& [limit, sign, words] : {std::tuple{"minimum", 1, " must be at least "},
-                                                   std::tuple{"maximum", -1, " must be at most "}}) {
+                                                 std::tuple{"maximum", -1, " must be at most "}}) {
             if (schema.contains(limit) && sign * value < sign * schema[limit].get<double>()) {
                 report("spec-value", node.location,
                        capitalised(path) + words + schema[limit].dump() + ", not " + node.text);

@@ -134,8 +134,8 @@ void check_axis(const BindRequest& request, std::size_t i, const Axis& axis) {
     const std::int64_t last = *end;
     if (!holds(argument.element.scalar, axis, last)) {
         refuse_generator(request, i,
-               "its values, " + span_text(axis.offset, last) + ", don't fit the parameter's type, " +
-                   type_text(argument));
+                         "its values, " + span_text(axis.offset, last) +
+                             ", don't fit the parameter's type, " + type_text(argument));
     }
 }
 
@@ -145,8 +145,8 @@ void check_indices(const BindRequest& request, std::size_t i, std::int64_t count
     const Argument& argument = request.call.arguments[i];
     if (!holds_count(argument.element.scalar, count)) {
         refuse_generator(request, i,
-               "its indices, " + span_text(0, count - 1) + ", don't fit the parameter's type, " +
-                   type_text(argument));
+                         "its indices, " + span_text(0, count - 1) + ", don't fit the parameter's type, " +
+                             type_text(argument));
     }
 }
 
@@ -158,15 +158,15 @@ void check_random(const kinds::Generator& kind, const BindRequest& request, std:
     const void* value = request.arguments[i].generator;
     if (const WangHash hash = hash_of(kind, value); hash.warmup > max_warmup) {
         refuse_generator(request, i,
-               "warmup " + std::to_string(hash.warmup) + " is above " + std::to_string(max_warmup));
+                         "warmup " + std::to_string(hash.warmup) + " is above " + std::to_string(max_warmup));
     }
     if (kind.generator == GeneratorKind::rand_float) {
         const auto random = read<RandFloat>(value);
         if (!is_range(random)) {
             refuse_generator(request, i,
-                   "random numbers from " + std::to_string(random.min) + " to below " +
-                       std::to_string(random.max) +
-                       ": both must be finite, the second greater, and their distance a float");
+                             "random numbers from " + std::to_string(random.min) + " to below " +
+                                 std::to_string(random.max) +
+                                 ": both must be finite, the second greater, and their distance a float");
         }
     }
 }
@@ -215,8 +215,9 @@ void check_given(const kinds::Generator&, const BindRequest& request, std::size_
     const Dims& extents = request.arguments[i].data.extents;
     for (const std::int64_t extent : extents) {
         if (extent < 0) {
-            refuse_generator(request, i,
-                   "extent " + std::to_string(extent) + " of shape " + to_string(extents) + " is negative");
+            refuse_generator(
+                request, i,
+                "extent " + std::to_string(extent) + " of shape " + to_string(extents) + " is negative");
         }
     }
 }

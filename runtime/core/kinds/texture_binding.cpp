@@ -18,7 +18,8 @@ const char* class_text(TextureFormat format) {
     return info.is_float() ? "floats" : info.texel == TexelClass::sint ? "ints" : "uints";
 }
 
-[[noreturn]] void refuse_texture(const BindRequest& request, std::size_t i, ErrorCode code, const std::string& why) {
+[[noreturn]] void refuse_texture(const BindRequest& request, std::size_t i, ErrorCode code,
+                                 const std::string& why) {
     fail(request, i, code,
          "expected " + host_text(request.call, i) + ", found " +
              with_article(to_string(request.arguments[i].texture->shape())) + why);
@@ -28,11 +29,11 @@ void check_sampler_of(const BindRequest& request, std::size_t i) {
     const Sampler* sampler = request.arguments[i].sampler;
     if (sampler == nullptr) {
         refuse_texture(request, i, ErrorCode::missing_argument,
-               " without a sampler: give it as texture.with_sampler(sampler)");
+                       " without a sampler: give it as texture.with_sampler(sampler)");
     }
     if (sampler->is_comparison()) {
         refuse_texture(request, i, ErrorCode::type_mismatch,
-               " with a sampler that compares: give it one that doesn't");
+                       " with a sampler that compares: give it one that doesn't");
     }
 }
 
@@ -130,7 +131,7 @@ void check_given(const kinds::Texture& texture, const BindRequest& request, std:
     }
     if (rules.is_written && !given.writable()) {
         refuse_texture(request, i, ErrorCode::type_mismatch,
-               ", which calls only read: make it with writable=True (in C++ as an RWTexture)");
+                       ", which calls only read: make it with writable=True (in C++ as an RWTexture)");
     }
     if (rules.is_combined) check_sampler_of(request, i);
 }
