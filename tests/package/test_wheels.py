@@ -273,8 +273,12 @@ def test_both_kfgens_write_the_same(build_dir: Path, project: Path, tmp_path: Pa
         tmp_path / "made",
     )
     run(*command, "--python", "--cache-dir", tmp_path / "cache")
-    made = sorted(path.name for path in (project / "made").iterdir())
-    assert made == sorted(path.name for path in (tmp_path / "made").iterdir())
+    def made_in(folder: Path) -> list[str]:
+        # Other tests have imported what lies beside the first.
+        return sorted(path.name for path in folder.iterdir() if path.name != "__pycache__")
+
+    made = made_in(project / "made")
+    assert made == made_in(tmp_path / "made")
     compared = {name for name in made if re.search(r"\.(h|cpp|kfa|py|pyi)$", name)}
     assert len(compared) == 5
     for name in compared:

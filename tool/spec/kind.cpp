@@ -47,11 +47,6 @@ constexpr KindRow generator(GeneratorKind kind) {
             .generator = kind};
 }
 
-constexpr TextureDimension one = TextureDimension::one;
-constexpr TextureDimension two = TextureDimension::two;
-constexpr TextureDimension three = TextureDimension::three;
-constexpr TextureDimension cube = TextureDimension::cube;
-
 constexpr std::array kind_table{
     KindRow{.name = "value",
             .kind = Kind::value,
@@ -68,20 +63,20 @@ constexpr std::array kind_table{
     buffer("rwbuffer", Kind::rwbuffer),
     buffer("byteaddress", Kind::byteaddress),
     buffer("rwbyteaddress", Kind::rwbyteaddress),
-    texture("texture1d", {one, false, false}),
-    texture("texture1d_array", {one, false, true}),
-    texture("texture2d", {two, false, false}),
-    texture("texture2d_array", {two, false, true}),
-    texture("texture3d", {three, false, false}),
-    texture("texturecube", {cube, false, false}),
-    texture("texturecube_array", {cube, false, true}),
-    texture("rwtexture1d", {one, true, false}),
-    texture("rwtexture1d_array", {one, true, true}),
-    texture("rwtexture2d", {two, true, false}),
-    texture("rwtexture2d_array", {two, true, true}),
-    texture("rwtexture3d", {three, true, false}),
-    texture("rwtexturecube", {cube, true, false}),
-    texture("rwtexturecube_array", {cube, true, true}),
+    texture("texture1d", {TextureDimension::one, false, false}),
+    texture("texture1d_array", {TextureDimension::one, false, true}),
+    texture("texture2d", {TextureDimension::two, false, false}),
+    texture("texture2d_array", {TextureDimension::two, false, true}),
+    texture("texture3d", {TextureDimension::three, false, false}),
+    texture("texturecube", {TextureDimension::cube, false, false}),
+    texture("texturecube_array", {TextureDimension::cube, false, true}),
+    texture("rwtexture1d", {TextureDimension::one, true, false}),
+    texture("rwtexture1d_array", {TextureDimension::one, true, true}),
+    texture("rwtexture2d", {TextureDimension::two, true, false}),
+    texture("rwtexture2d_array", {TextureDimension::two, true, true}),
+    texture("rwtexture3d", {TextureDimension::three, true, false}),
+    texture("rwtexturecube", {TextureDimension::cube, true, false}),
+    texture("rwtexturecube_array", {TextureDimension::cube, true, true}),
     KindRow{.name = "sampler", .kind = Kind::sampler, .options = {}, .is_supported = true},
     KindRow{.name = "pointer", .kind = Kind::pointer, .options = {}, .is_supported = true},
     KindRow{.name = "acceleration_structure", .kind = Kind::acceleration_structure, .options = {}},
