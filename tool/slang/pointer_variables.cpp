@@ -55,16 +55,17 @@ public:
         const auto found = is_followed(variable) ? stored_.find(variable) : stored_.end();
         return found == stored_.end() ? 0 : found->second;
     }
-    /// Whether something is stored to it, and nothing but loads and stores has it.
+    /// Whether a buffer is ever stored to it, and nothing but loads and stores has it. Most variables hold
+    /// other things: an unrolled loop has thousands, and what is in each behind each branch is a lot to keep.
     [[nodiscard]] bool is_followed(std::uint32_t variable) const {
-        return variables_.contains(variable) && !used_.contains(variable) && stored_.contains(variable);
+        return holders_.contains(variable) && variables_.contains(variable) && !used_.contains(variable);
     }
     /// The same of a variable that only one function has.
     [[nodiscard]] bool is_local(std::uint32_t variable) const {
         return is_followed(variable) && !private_.contains(variable);
     }
     [[nodiscard]] bool has_any() const {
-        return std::any_of(variables_.begin(), variables_.end(),
+        return std::any_of(holders_.begin(), holders_.end(),
                            [&](std::uint32_t variable) { return is_followed(variable); });
     }
     /// What a store leaves in a variable: nothing, a buffer, or 0 for anything else.
@@ -97,6 +98,7 @@ private:
         const std::set<std::uint32_t> stored = content(value);
         if (stored.empty()) return;
         const std::uint32_t buffer = *stored.begin();
+        if (buffer != 0) holders_.insert(variable);
         const auto [known, is_first] = stored_.try_emplace(variable, buffer);
         if (!is_first && known->second != buffer) known->second = 0;
     }
@@ -109,6 +111,7 @@ private:
     std::set<std::uint32_t> used_;  // by other than loads and stores to them
     bool in_function_ = false;
     std::map<std::uint32_t, std::uint32_t> stored_;  // by variable; 0: anything else
+    std::set<std::uint32_t> holders_;                // variables that a buffer is stored to
 };
 
 /// Which stores reach the loads of one function's variables.
