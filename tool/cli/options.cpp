@@ -318,10 +318,11 @@ private:
             ->transform(CLI::AsSizeValue(false));
         common(app_.add_flag("--no-cache", no_cache_), compiling, "", "compile every kernel, keep none");
         common(app_.add_option("--timeout", options_.timeout), limits, "SECONDS",
-               "give up a kernel that takes Slang or NVRTC longer (default: 120)")
+               "give up a kernel that takes Slang or NVRTC more processor time (default: 120)")
             ->check(CLI::Range(0.001, 1e6));
         common(app_.add_option("--max-memory", options_.max_memory), limits, "SIZE",
-               "give up a kernel that takes Slang or NVRTC more memory: 4G (default: no limit)")
+               "give up a kernel that takes Slang or NVRTC more memory: 4G (default: three quarters of the "
+               "machine's, divided by the jobs, but at least 2G; 0: no limit)")
             ->transform(CLI::AsSizeValue(false));
         common(app_.add_option("-j,--jobs", options_.jobs), compiling, "N",
                "compile with N threads (default: one per processor)")

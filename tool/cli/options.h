@@ -69,11 +69,11 @@ struct Options {
     std::string python_package;  ///< of NAME.py, with `python`; empty: none
     bool torch_tests = false;    ///< with `python`
     bool dry_run = false;
-    bool werror = false;           ///< warnings end a run as errors do
-    unsigned jobs = 0;             ///< 0: one per processor
-    double timeout = 120;          ///< seconds that Slang or NVRTC may take for one kernel
-    std::uint64_t max_memory = 0;  ///< bytes that they may take for one; 0: any number
-    bool no_progress = false;      ///< no lines where none can be written over
+    bool werror = false;   ///< warnings end a run as errors do
+    unsigned jobs = 0;     ///< 0: one per processor
+    double timeout = 120;  ///< seconds of processor time that Slang or NVRTC may take for one kernel
+    std::optional<std::uint64_t> max_memory;  ///< bytes that they may take for one; 0: any number
+    bool no_progress = false;                 ///< no lines where none can be written over
     Verbosity verbosity = Verbosity::normal;
     ErrorFormat error_format = ErrorFormat::text;
     GradientOptions gradients;

@@ -197,11 +197,10 @@ private:
         switch (reply.result) {
             case WorkerProcess::Result::answered: break;
             case WorkerProcess::Result::timed_out:
-                return failure("nvrtc-timeout", "NVRTC was stopped: " + compiling + " took " +
-                                                    process::limit_text(limits_.time));
+                return failure("nvrtc-timeout", "NVRTC was stopped: " + compiling + " took " + reply.text);
             case WorkerProcess::Result::too_large:
-                return failure("nvrtc-memory", "NVRTC was stopped: " + compiling + " took " +
-                                                   process::limit_text(limits_.memory));
+                return failure("nvrtc-memory", "NVRTC was stopped: " + compiling + " took " + reply.text +
+                                                   "; --max-memory sets the limit");
             case WorkerProcess::Result::died:
                 return failure("nvrtc-internal", "NVRTC crashed when " + compiling + ": " + reply.text);
         }

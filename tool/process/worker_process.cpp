@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <fstream>
 #include <thread>
@@ -24,12 +25,33 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A child takes requests at once, unless the machine is too busy to let it run.
+constexpr std::chrono::milliseconds least_to_send{10'000};
+
 std::uint64_t resident_bytes(pid_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/statm");
     std::uint64_t all = 0;
     std::uint64_t resident = 0;
     file >> all >> resident;
     return file ? resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+// The processor time that a child has taken; nothing of one that has ended.
+std::chrono::nanoseconds processor_time(pid_t process) {
+    clockid_t clock{};
+    timespec time{};
+    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+    std::string text = std::to_string(time.count() / 1000);
+    if (time.count() % 1000 != 0) {
+        std::string rest = std::to_string(1000 + time.count() % 1000).substr(1);
+        rest.erase(rest.find_last_not_of('0') + 1);
+        text += "." + rest;
+    }
+    return text + " s";
 }
 
 // Ends this process if the other end of the socket is closed.
@@ -129,17 +151,30 @@ std::string WorkerProcess::stop() {
     return describe_status(status);
 }
 
-// Looks at the child's memory now and then until it answers or ends; what is shared with the parent counts.
-WorkerProcess::Result WorkerProcess::wait_for_answer(Clock::time_point deadline, std::uint64_t memory) const {
+// Looks at the child now and then until it answers or ends; memory that is shared with the parent counts. A
+// busy machine gives it less processor time, but some: one that takes none waits for something.
+WorkerProcess::Reply WorkerProcess::wait_for_answer(std::chrono::milliseconds limit,
+                                                    std::uint64_t memory) const {
     constexpr std::chrono::milliseconds pause{20};
     struct pollfd answer {
         socket_, POLLIN, 0
     };
+    const auto before = processor_time(child_);
+    auto last = before;
+    Clock::time_point worked = Clock::now();
     for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-        if (left.count() <= 0) return Result::timed_out;
-        if (::poll(&answer, 1, static_cast<int>(std::min(pause, left).count())) > 0) return Result::answered;
-        if (resident_bytes(child_) > memory) return Result::too_large;
+        if (::poll(&answer, 1, static_cast<int>(std::min(pause, limit).count())) > 0) return {};
+        const auto now = processor_time(child_);
+        if (now - before > limit)
+            return {Result::timed_out, "longer than " + seconds_text(limit) + " of processor time"};
+        if (now > last) {
+            last = now;
+            worked = Clock::now();
+        } else if (Clock::now() - worked > limit) {
+            return {Result::timed_out, "longer than " + seconds_text(limit) + ", in which it did nothing"};
+        }
+        if (memory != 0 && resident_bytes(child_) > memory)
+            return {Result::too_large, "more than " + std::to_string(memory >> 20) + " MiB of memory"};
     }
 }
 
@@ -148,25 +183,20 @@ WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono
     if (child_ <= 0 && !start()) {
         return {Result::died, std::string("it could not be started: ") + std::strerror(errno)};
     }
-    const Clock::time_point deadline = Clock::now() + limit;
     Reply reply;
-    Transfer transfer = send_message(socket_, request, deadline);
-    if (transfer == Transfer::done && memory > 0) {
-        const Result waited = wait_for_answer(deadline, memory);
-        if (waited != Result::answered) {
-            stop();
-            return {waited, {}};
-        }
-    }
+    Transfer transfer = send_message(socket_, request, Clock::now() + std::max(limit, least_to_send));
     if (transfer == Transfer::done) {
-        transfer = receive_message(socket_, reply.text, deadline);
+        reply = wait_for_answer(limit, memory);
+        if (reply.result == Result::answered) transfer = receive_message(socket_, reply.text);
+    } else if (transfer == Transfer::timed_out) {
+        reply = {Result::timed_out, "longer than " + seconds_text(limit) + " to be sent"};
+    }
+    if (reply.result != Result::answered) {
+        stop();
+        return reply;
     }
     if (transfer == Transfer::done) {
         return reply;
-    }
-    if (transfer == Transfer::timed_out) {
-        stop();
-        return {Result::timed_out, {}};
     }
     // The socket closes a moment before the child becomes a zombie whose status can be read.
     int status = 0;
@@ -182,20 +212,6 @@ WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono
         return {Result::died, describe_status(status)};
     }
     return {Result::died, stop()};
-}
-
-std::string limit_text(std::chrono::milliseconds time) {
-    std::string text = std::to_string(time.count() / 1000);
-    if (time.count() % 1000 != 0) {
-        std::string rest = std::to_string(1000 + time.count() % 1000).substr(1);
-        rest.erase(rest.find_last_not_of('0') + 1);
-        text += "." + rest;
-    }
-    return "longer than " + text + " s";
-}
-
-std::string limit_text(std::uint64_t memory) {
-    return "more than " + std::to_string(memory >> 20) + " MiB of memory";
 }
 
 }  // namespace kf::process

@@ -21,7 +21,9 @@ public:
     enum class Result { answered, timed_out, too_large, died };
     struct Reply {
         Result result = Result::answered;
-        std::string text;  ///< the answer; of a child that died: how ("signal 11 (Segmentation fault)")
+        /// The answer; of a child that died: how ("signal 11 (Segmentation fault)"); of one that was stopped:
+        /// what it took ("longer than 2.5 s of processor time").
+        std::string text;
     };
 
     explicit WorkerProcess(Handler handler);
@@ -32,22 +34,19 @@ public:
     /// False when the child could not be started; call() tries again.
     [[nodiscard]] bool running() const { return child_ > 0; }
 
-    /// Sends `request` and waits for the answer. A child that needs longer than `limit`, or more bytes of
-    /// memory than `memory`, is killed; the next call starts another. 0 bytes: any number.
+    /// Sends `request` and waits for the answer. A child that needs more processor time than `limit`, does
+    /// nothing for as long, or needs more bytes of memory than `memory`, is killed; the next call starts
+    /// another. 0 bytes: any number.
     Reply call(const std::string& request, std::chrono::milliseconds limit, std::uint64_t memory = 0);
 
 private:
     bool start();
     std::string stop();
-    Result wait_for_answer(std::chrono::steady_clock::time_point deadline, std::uint64_t memory) const;
+    [[nodiscard]] Reply wait_for_answer(std::chrono::milliseconds limit, std::uint64_t memory) const;
 
     Handler handler_;
     pid_t child_ = -1;
     int socket_ = -1;
 };
-
-/// "longer than 2.5 s" and "more than 300 MiB of memory": what was stopped took that.
-std::string limit_text(std::chrono::milliseconds time);
-std::string limit_text(std::uint64_t memory);
 
 }  // namespace kf::process

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "artifact/assemble.h"
 #include "artifact/coff_object.h"
@@ -195,7 +194,7 @@ public:
           options_(options),
           open_cuda_(open_cuda),
           settings_(compiler_options(spec, options)),
-          workers_(options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency())),
+          workers_(job_count(options)),
           cache_(disk, options.cache),
           store_(cache_),
           slots_(options.jobs != 0 ? nullptr : process::JobServer::of(make_flags())),

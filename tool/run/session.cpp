@@ -2,6 +2,7 @@
 #include "run/session.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "cache/hash.h"
 #include "emit/values.h"
@@ -9,6 +10,7 @@
 #include "plan/link_time.h"
 #include "plan/resolve.h"
 #include "plan/types.h"
+#include "process/machine_memory.h"
 #include "run/host_types.h"
 #include "slang/library.h"
 #include "spec/namespaces.h"
@@ -71,6 +73,16 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
     return parsed;
 }
 
+unsigned job_count(const Options& options) {
+    return options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::uint64_t default_memory_limit(std::uint64_t memory, unsigned jobs) {
+    constexpr std::uint64_t least = std::uint64_t{2} << 30;
+    const std::uint64_t usable = memory / 4 * 3;
+    return std::min(usable, std::max(least, usable / jobs));
+}
+
 CompilerOptions compiler_options(const Spec& spec, const Options& options) {
     CompilerOptions result;
     result.search_paths.push_back(absolute_from({}, spec.directory));
@@ -89,7 +101,8 @@ CompilerOptions compiler_options(const Spec& spec, const Options& options) {
     result.modules = module_paths(spec);
     result.linked = absolute_paths(spec, spec.link);
     result.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000));
-    result.memory_limit = options.max_memory;
+    result.memory_limit =
+        options.max_memory.value_or(default_memory_limit(process::machine_memory(), job_count(options)));
     for (const CallSpec& call : spec.calls) result.functions.push_back(call.function);
     return result;
 }

@@ -21,8 +21,16 @@ namespace kf::gen {
 /// The spec as this run sees it: the command line's options win over the file's.
 Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system);
 
+/// Bytes that a child may take where no option says: its share of what `memory` leaves for them all, three
+/// quarters. Many jobs still have 2 GiB each, since few kernels need so much at once. 0, any number, where
+/// `memory` is 0.
+std::uint64_t default_memory_limit(std::uint64_t memory, unsigned jobs);
+
 /// What Slang is set up with for this spec; all paths absolute.
 CompilerOptions compiler_options(const Spec& spec, const Options& options);
+
+/// How many kernels are compiled at once.
+unsigned job_count(const Options& options);
 
 /// What the spec is compiled for, each target once.
 std::vector<CodeTarget> code_targets(const Spec& spec);

@@ -162,14 +162,12 @@ private:
             }
         }
         if (reply.result == WorkerProcess::Result::timed_out) {
-            return failure(
-                "slang-timeout", place,
-                "Slang was stopped: " + what + " took " + process::limit_text(options_.time_limit));
+            return failure("slang-timeout", place, "Slang was stopped: " + what + " took " + reply.text);
         }
         if (reply.result == WorkerProcess::Result::too_large) {
             return failure(
                 "slang-memory", place,
-                "Slang was stopped: " + what + " took " + process::limit_text(options_.memory_limit));
+                "Slang was stopped: " + what + " took " + reply.text + "; --max-memory sets the limit");
         }
         return failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
     }

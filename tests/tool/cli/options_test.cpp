@@ -67,6 +67,8 @@ TEST(CommandLine, ReadsSizesAndLimits) {
     EXPECT_EQ(options({"check", "m"}).cache_size, std::uint64_t{1} << 30);
     EXPECT_EQ(options({"check", "m", "--cache-size", "500M"}).cache_size, std::uint64_t{500} << 20);
     EXPECT_EQ(options({"check", "m", "--max-memory", "4G"}).max_memory, std::uint64_t{4} << 30);
+    EXPECT_EQ(options({"check", "m", "--max-memory", "0"}).max_memory, 0U);
+    EXPECT_EQ(options({"check", "m"}).max_memory, std::nullopt);
     EXPECT_EQ(options({"check", "m", "--timeout", "2.5"}).timeout, 2.5);
     EXPECT_TRUE(options({"check", "m", "--no-progress"}).no_progress);
     for (const std::vector<std::string>& bad :

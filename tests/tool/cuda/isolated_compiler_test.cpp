@@ -78,8 +78,9 @@ TEST(IsolatedCompiler, StopsAtTheTimeLimitAndStartsAnother) {
     const auto stopped = compiler->compile({"'a.forward'", {}, "hang"}, "sm_80");
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.errors()[0].id, "nvrtc-timeout");
-    EXPECT_EQ(stopped.errors()[0].message,
-              "NVRTC was stopped: compiling 'a.forward' for sm_80 took longer than 2 s");
+    EXPECT_EQ(
+        stopped.errors()[0].message,
+        "NVRTC was stopped: compiling 'a.forward' for sm_80 took longer than 2 s, in which it did nothing");
     EXPECT_TRUE(compiler->compile({"'f'", {}, "text"}, "sm_80"));
 }
 
@@ -89,7 +90,8 @@ TEST(IsolatedCompiler, StopsAtTheMemoryLimit) {
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.errors()[0].id, "nvrtc-memory");
     EXPECT_EQ(stopped.errors()[0].message,
-              "NVRTC was stopped: compiling 'f' for sm_90 took more than 300 MiB of memory");
+              "NVRTC was stopped: compiling 'f' for sm_90 took more than 300 MiB of memory; --max-memory "
+              "sets the limit");
     EXPECT_EQ(compiler->check("grow", "sm_90")[0].id, "nvrtc-memory");
 }
 

@@ -34,6 +34,13 @@ std::string handle(const std::string& request) {
             std::this_thread::sleep_for(1h);
         }
     }
+    if (request == "spin") {
+        for (volatile bool on = true; on;) {
+        }
+    }
+    if (request == "nap") {
+        for (int naps = 0; naps < 50; ++naps) std::this_thread::sleep_for(20ms);
+    }
     if (request == "grow") {
         for (std::vector<std::string> all;;) all.emplace_back(1 << 20, 'x');
     }
@@ -131,9 +138,17 @@ TEST(WorkerProcess, AnAbandonedChildEnds) {
 }
 
 TEST(WorkerProcess, LimitsReadAsSentences) {
-    EXPECT_EQ(limit_text(2s), "longer than 2 s");
-    EXPECT_EQ(limit_text(50ms), "longer than 0.05 s");
-    EXPECT_EQ(limit_text(std::uint64_t{300} << 20), "more than 300 MiB of memory");
+    WorkerProcess worker(handle);
+    EXPECT_EQ(worker.call("spin", 50ms).text, "longer than 0.05 s of processor time");
+    EXPECT_EQ(worker.call("hang", 1s).text, "longer than 1 s, in which it did nothing");
+    EXPECT_EQ(worker.call("grow", 60s, std::uint64_t{300} << 20).text, "more than 300 MiB of memory");
+}
+
+TEST(WorkerProcess, CountsProcessorTime) {
+    WorkerProcess worker(handle);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(worker.call("nap", 400ms).text, "nap!");
+    EXPECT_GT(std::chrono::steady_clock::now() - begin, 800ms) << "as on a machine where it seldom runs";
 }
 
 TEST(WorkerProcess, TwoAtOnce) {

@@ -66,6 +66,18 @@ TEST_F(SessionTest, OptionsWinOverTheSpec) {
     EXPECT_THAT(code_targets(spec.value()), ElementsAre(CodeTarget::spirv, CodeTarget::cuda_source));
 }
 
+TEST_F(SessionTest, MemoryIsLimitedByDefault) {
+    constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
+    EXPECT_EQ(default_memory_limit(64 * gibibyte, 8), 6 * gibibyte);
+    EXPECT_EQ(default_memory_limit(16 * gibibyte, 8), 2 * gibibyte) << "few kernels need so much at once";
+    EXPECT_EQ(default_memory_limit(2 * gibibyte, 8), gibibyte / 2 * 3) << "one alone may not take more";
+    EXPECT_EQ(default_memory_limit(0, 8), 0U) << "nothing says how much there is";
+    EXPECT_GT(compiler_options(Spec{}, Options{}).memory_limit, 0U);
+    Options options;
+    options.max_memory = 0;
+    EXPECT_EQ(compiler_options(Spec{}, options).memory_limit, 0U);
+}
+
 TEST_F(SessionTest, SearchPathsAndDefinesComeInOrder) {
     options_.defines = {{"B", "3"}};
     options_.include_directories = {"/x"};
