@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "slang/buffer_arrays.h"
+#include "slang/cuda_calls.h"
 #include "slang/cuda_elements.h"
 #include "slang/declared_globals.h"
 #include "slang/entry_points.h"
@@ -778,7 +779,7 @@ private:
             kernel.features = required_features(kernel.code);
         } else if (const std::size_t end = kernel.code.find(cuda_prelude_end); end != std::string::npos) {
             kernel.code.replace(end, std::string::npos,
-                                name_stored_elements(std::string_view(kernel.code).substr(end)));
+                                call_sums(name_stored_elements(std::string_view(kernel.code).substr(end))));
         }
         if (Diagnostics errors = check_globals(source, target, kernel.code); !errors.empty()) {
             return errors;
