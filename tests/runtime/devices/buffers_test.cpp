@@ -10,7 +10,6 @@ namespace kf::test {
 namespace {
 
 using buffers::Look;
-using buffers::Particle;
 using ::testing::ElementsAre;
 using Indices = Tensor<std::int32_t, 1>;
 
@@ -37,13 +36,14 @@ static_assert(
     can_call<buffers::TintFunction, Buffer<float3>, RWBuffer<float3>, Buffer<Look>, float2, Indices>);
 static_assert(!can_call<buffers::TintFunction, Buffer<float3>, Buffer<float3>, Look, float2, Indices>);
 static_assert(!can_call<buffers::TintFunction, Buffer<float4>, RWBuffer<float3>, Look, float2, Indices>);
-static_assert(!can_call<buffers::TintFunction, Buffer<float3>, RWBuffer<float3>, Particle, float2, Indices>);
+static_assert(
+    !can_call<buffers::TintFunction, Buffer<float3>, RWBuffer<float3>, buffers::Particle, float2, Indices>);
 static_assert(!can_call<buffers::TintFunction, Buffer<float3>, RWBuffer<float3>, Look, float3, Indices>);
 static_assert(can_call<pointers::ReadOnlyFunction, Buffer<float>, Indices>);
 static_assert(!can_call<pointers::ReadAtFunction, Buffer<float>, Indices>, "its type may write");
 static_assert(can_call<pointers::ReadAtFunction, RWBuffer<float>, Indices>);
 static_assert(!can_call<pointers::ReadAtFunction, std::uint64_t, Indices>);
-static_assert(can_call<pointers::ReachFunction, Tensor<Particle, 1>, Indices>);
+static_assert(can_call<pointers::ReachFunction, Tensor<buffers::Particle, 1>, Indices>);
 
 class BuffersTest : public ::testing::TestWithParam<std::string> {
 protected:
@@ -69,17 +69,17 @@ TEST_P(BuffersTest, AreReadAndWritten) {
 
 TEST_P(BuffersTest, HoldStructs) {
     const buffers::Module module(device_);
-    std::vector<Particle> start(3);
+    std::vector<buffers::Particle> start(3);
     for (std::size_t k = 0; k < 3; ++k) start[k] = {{0, 0, float(k)}, 2, half(1.F), {}, {1, 2, 3}};
-    RWBuffer<Particle> old(device_, start);
-    RWBuffer<Particle> next = device_.empty<Particle>({3});
+    RWBuffer<buffers::Particle> old(device_, start);
+    RWBuffer<buffers::Particle> next = device_.empty<buffers::Particle>({3});
     Encoder encoder = device_.encoder();
     for (int k = 0; k < 4; ++k) {
         module.step_particles.append_to(encoder, old, next, i_, 0.5F);
         std::swap(old, next);
     }
     encoder.submit();
-    const std::vector<Particle> found = old.to_vector();
+    const std::vector<buffers::Particle> found = old.to_vector();
     // The weights are 1, 0, -0.5 and -0.75.
     for (std::size_t k = 0; k < 3; ++k)
         EXPECT_EQ(found[k].position, (float3{-0.125F, -0.25F, float(k) - 0.375F}));
