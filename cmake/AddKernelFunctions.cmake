@@ -132,7 +132,13 @@ function(add_kernel_functions target)
     endif()
     if(arg_PYTHON)
         list(APPEND command --python-package ${arg_PYTHON})
-        list(APPEND generated ${directory}/${name}.py ${directory}/${name}.pyi ${directory}/py.typed)
+        list(APPEND generated ${directory}/${name}.py ${directory}/${name}.pyi)
+        # That of all modules of the folder, which the first one's rule stands for.
+        get_property(writer GLOBAL PROPERTY "_kf_writes ${directory}/py.typed")
+        if(NOT writer)
+            set_property(GLOBAL PROPERTY "_kf_writes ${directory}/py.typed" ${target})
+            list(APPEND generated ${directory}/py.typed)
+        endif()
     endif()
     set(tests)
     if(arg_TORCH_TESTS)
@@ -365,10 +371,12 @@ function(_kf_check_package where package)
 endfunction()
 
 # Copies what Python needs, and further files named, into <directory>/<package>, so that <directory> can go on sys.path.
+# It depends on the stamp alone: Make knows no rule for by-products, and looks for them while kfgen still runs. py.typed
+# is touched, not copied: other targets' modules may be in the same package.
 function(_kf_python_package target directory name package)
     string(REPLACE "." "/" folder ${package})
     set(folder ${directory}/${folder})
-    set(files ${name}.py ${name}.pyi ${name}.kfa py.typed ${ARGN})
+    set(files ${name}.py ${name}.pyi ${name}.kfa ${ARGN})
     list(TRANSFORM files PREPEND ${directory}/ OUTPUT_VARIABLE sources)
     list(TRANSFORM files PREPEND ${folder}/ OUTPUT_VARIABLE copies)
     add_custom_command(
@@ -376,8 +384,8 @@ function(_kf_python_package target directory name package)
         BYPRODUCTS ${copies}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
         COMMAND ${CMAKE_COMMAND} -E copy_if_different ${sources} ${folder}
-        COMMAND ${CMAKE_COMMAND} -E touch ${directory}/${name}.python.stamp
-        DEPENDS ${directory}/${name}.stamp ${sources}
+        COMMAND ${CMAKE_COMMAND} -E touch ${folder}/py.typed ${directory}/${name}.python.stamp
+        DEPENDS ${directory}/${name}.stamp
         VERBATIM)
     target_sources(${target} PRIVATE ${directory}/${name}.python.stamp)
 endfunction()

@@ -64,6 +64,7 @@ def main() -> None:
         write_if_changed(output / f"{name}.py", f"value = {value}\n")
         write_if_changed(output / f"{name}.pyi", "value: int\n")
         write_if_changed(output / "py.typed", "")
+        suffixes += ["py", "pyi"]
     if arguments.torch_tests:
         write_if_changed(output / f"{name}_torch_test.py", f"import {name}\n")
     inputs = " ".join(str(path).replace(" ", "\\ ") for path in [arguments.spec, *modules])
