@@ -144,6 +144,43 @@ def test_modules_of_one_package(project: Project) -> None:
     assert project.runs() == 2
 
 
+def test_two_targets_of_one_spec_in_a_program(project: Project) -> None:
+    lists = project.source / "CMakeLists.txt"
+    other = (
+        "add_kernel_functions(others SPEC numbers.kf.json NAME others DEFINITIONS OTHER ${EXTRA_ARGUMENTS})\n"
+    )
+    lists.write_text(lists.read_text() + other + "target_link_libraries(app PRIVATE others)\n")
+    main = project.source / "main.cpp"
+    text = main.read_text().replace('"numbers.h"', '"numbers.h"\n#include "others.h"')
+    main.write_text(text.replace("numbers::value()", "numbers::value() + others::value()"))
+    project.set_up("PYTHON", "app.kernels")
+    assert project.app() == "82"
+    folder = Path(str(project.output).replace("numbers.generated", "others.generated"))
+    assert (folder / "app" / "kernels" / "others.py").exists()
+    arguments = json.loads((folder / "others.kfa").read_text())
+    assert arguments[arguments.index("--name") + 1] == "others"
+    assert "--name" not in project.command_line()
+
+
+def test_two_targets_of_one_name_are_refused(ninja: Project) -> None:
+    """One program would find one header for both, and one folder would have the files of one."""
+    lists = ninja.source / "CMakeLists.txt"
+    text = lists.read_text()
+    second = "add_kernel_functions(others SPEC numbers.kf.json"
+    lists.write_text(text + f"{second})\ntarget_link_libraries(app PRIVATE others)\n")
+    said = " ".join(ninja.configure().stderr.split())
+    assert 'The INTERFACE_KF_NAME_numbers property of "others" does not agree' in said
+    for more, first in (("OUTPUT_DIRECTORY numbers.generated", ()), ("NO_EMBED", ("NO_EMBED",))):
+        lists.write_text(f"{text}{second} {more})\n")
+        done = ninja.configure(*first)
+        assert done.returncode != 0
+        said = " ".join(done.stderr.split())
+        assert "add_kernel_functions(others): the target 'numbers' has the NAME 'numbers' in the same" in said
+    # Two programs may have one each.
+    lists.write_text(f"{text}{second})\n")
+    assert ninja.configure().returncode == 0
+
+
 def test_tests_in_pytorch_lie_beside_the_module(ninja: Project) -> None:
     ninja.set_up("PYTHON", "app.kernels", "TORCH_TESTS")
     assert "--torch-tests" in ninja.command_line()
@@ -284,6 +321,7 @@ def test_cross_compiling_names_the_target(ninja: Project) -> None:
         (["SPEC", "nameless.kf.json"], 'can\'t read "name"'),
         (["SPEC", "misnamed.kf.json"], "must be an identifier, not 'a-b'"),
         (["NAMESPACE"], "no value after: NAMESPACE"),
+        (["NAME", "a-b"], "add_kernel_functions(numbers): NAME must be an identifier, not 'a-b'"),
         (["EMBED", "hex"], "unknown EMBED 'hex'; known: object, incbin, text"),
         (["EMBED", "text", "NO_EMBED"], "EMBED text contradicts NO_EMBED"),
         (["STATIC", "SHARED"], "a library is STATIC or SHARED"),

@@ -69,6 +69,11 @@ std::pair<std::string, std::string> split_define(const std::string& text) {
     return {name, equals == std::string::npos ? "1" : text.substr(equals + 1)};
 }
 
+void check_name(const std::string& name) {
+    if (!is_identifier(name) || is_reserved(name))
+        throw CLI::ValidationError("--name", "'" + name + "' can't be the name of files and a C++ namespace");
+}
+
 void check_namespace(const std::string& name) {
     const std::vector<std::string> parts = name_parts(name);
     const bool good = std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
@@ -290,8 +295,10 @@ private:
         common(app_.add_flag("--no-embed", no_embed_), outputs, "",
                "load NAME.kfa at run time, not from inside NAME.cpp")
             ->excludes(embed);
+        common(app_.add_option("--name", options_.name), outputs, "NAME",
+               "NAME of all these, and the C++ namespace, instead of the spec's");
         common(app_.add_option("--namespace", options_.namespace_name), outputs, "NS",
-               "the C++ namespace, instead of the spec's");
+               "the C++ namespace, instead of the spec's or --name's");
         common(app_.add_option("--backend", backends_), targets, "vulkan|cuda",
                "compile for this, not for the spec's targets (repeatable)")
             ->allow_extra_args(false);
@@ -447,6 +454,7 @@ private:
         for (const std::string& define : defines_) {
             result.defines.push_back(split_define(define));
         }
+        if (!result.name.empty()) check_name(result.name);
         if (!result.namespace_name.empty()) {
             check_namespace(result.namespace_name);
         }
@@ -562,10 +570,15 @@ std::vector<std::string> output_options(const Options& options) {
     const auto absolute = [](const std::filesystem::path& path) {
         return path.empty() ? std::string() : std::filesystem::absolute(path).lexically_normal().string();
     };
-    std::vector<std::string> parts{absolute(options.spec),         absolute(options.output_directory),
-                                   absolute(options.depfile),      absolute(options.stamp),
-                                   options.namespace_name,         embedding_name(options.embedding),
-                                   options.python ? "python" : "", options.torch_tests ? "torch-tests" : ""};
+    std::vector<std::string> parts{absolute(options.spec),
+                                   absolute(options.output_directory),
+                                   absolute(options.depfile),
+                                   absolute(options.stamp),
+                                   options.name,
+                                   options.namespace_name,
+                                   embedding_name(options.embedding),
+                                   options.python ? "python" : "",
+                                   options.torch_tests ? "torch-tests" : ""};
     for (const Backend backend : options.backends) {
         parts.emplace_back(backend == Backend::cuda ? "backend=cuda" : "backend=vulkan");
     }

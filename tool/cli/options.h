@@ -60,7 +60,8 @@ struct Options {
     std::filesystem::path cache;                               ///< folder for compiled kernels; empty: none
     std::uint64_t cache_size = std::uint64_t{1} << 30;         ///< bytes that it may take; 0: any number
     std::vector<Backend> backends;                             ///< empty: the spec's targets
-    std::string namespace_name;                                ///< empty: the spec's
+    std::string name;                                          ///< empty: the spec's
+    std::string namespace_name;                                ///< empty: `name`, or the spec's
     std::vector<std::filesystem::path> include_directories;    ///< after the spec's search_paths
     std::vector<std::pair<std::string, std::string>> defines;  ///< override the spec's; no value means "1"
     CppSettings cpp;                                           ///< for the headers of "structs"

@@ -59,6 +59,8 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
     if (!parsed) return parsed;
     Spec& spec = parsed.value();
     spec.text = text.value();
+    // Two programs' parts that are made of one spec share no name by this, whatever the spec says.
+    if (!options.name.empty()) spec.name = spec.namespace_name = options.name;
     if (!options.namespace_name.empty()) spec.namespace_name = options.namespace_name;
     override_targets(spec, options.backends);
     spec.cpp = options.cpp;

@@ -88,6 +88,7 @@ TEST(CommandLine, ReadsEveryOption) {
     expected.stamp = "m.stamp";
     expected.cache = "cache";
     expected.backends = {Backend::vulkan, Backend::cuda};
+    expected.name = "mine";
     expected.namespace_name = "app::kernels";
     expected.include_directories = {"a", "b", "c d"};
     expected.defines = {{"A", "1"}, {"B", "x=y"}, {"C", ""}};
@@ -112,6 +113,8 @@ TEST(CommandLine, ReadsEveryOption) {
                        "cuda",
                        "--backend",
                        "vulkan",
+                       "--name",
+                       "mine",
                        "--namespace",
                        "app::kernels",
                        "-Ia",
@@ -266,6 +269,9 @@ TEST(CommandLine, RefusesWhatIsWrongWithCode2) {
         {{"check", "m", "--against"}, "kfgen: error: --against takes FILE, and none is given [command-line]"},
         {{"generate", "m", "-o"}, "--output-dir takes DIR, and none is given"},
         {{"check", "m", "--namespace", "a::class"}, "'a::class' can't be a C++ namespace"},
+        {{"check", "m", "--name", "a::b"}, "--name: 'a::b' can't be the name of files and a C++ namespace"},
+        {{"check", "m", "--name", "lambda"}, "'lambda' can't be the name"},
+        {{"check", "m", "--name", "../m"}, "'../m' can't be the name"},
         {{"check", "m", "--namespace", "a:b"}, "'a:b' can't be"},
         {{"check", "m", "-v", "-q"}, "-"},
         {{"check", "@missing"}, "missing"},
@@ -318,6 +324,7 @@ TEST(OutputOptions, TellApartWhatShapesTheOutputs) {
                                                                   {"--embed", "elf-x86_64"},
                                                                   {"--embed", "coff-x86_64"},
                                                                   {"--backend", "cuda"},
+                                                                  {"--name", "x"},
                                                                   {"--namespace", "x"},
                                                                   {"-I", "x"},
                                                                   {"-D", "x"},

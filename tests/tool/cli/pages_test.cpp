@@ -35,7 +35,8 @@ const std::vector<std::string> option_names{"--output",       "--force",
                                             "--cxx-option",   "--compile-commands",
                                             "--jobs",         "--verbose",
                                             "--quiet",        "--werror",
-                                            "--error-format", "--python-package"};
+                                            "--error-format", "--python-package",
+                                            "--name"};
 
 std::string printed(const std::vector<std::string>& arguments) {
     const CommandLine line = parse_command_line(arguments, FakeFileSystem(), "1.2.3");
