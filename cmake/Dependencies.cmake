@@ -1,6 +1,8 @@
 # Everything that is not ours: found here once, used by target name.
 find_package(Threads REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
+if(KF_BUILD_TOOL OR KF_BUILD_TESTS)
+    find_package(nlohmann_json 3.11 REQUIRED)
+endif()
 
 # Header-only packages without a CMake package of their own.
 function(kf_header_only target header package)

@@ -1,4 +1,4 @@
-// Artifacts to CBOR. The only file of the runtime that includes nlohmann_json.
+// Artifacts to CBOR. The only file of the runtime's folder that includes nlohmann_json.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
