@@ -73,6 +73,7 @@ json to_json(const Argument& argument) {
     for (const auto& [name, value] : argument.members) {
         j["members"].push_back(json::array({name, value}));
     }
+    if (argument.flags) j["flags"] = true;
     return j;
 }
 

@@ -13,6 +13,7 @@
 #include "core/command_target.h"
 #include "core/convert.h"
 #include "core/encoder_state.h"
+#include "core/enum_values.h"
 #include "core/fast_launch.h"
 #include "core/items.h"
 #include "core/kept_call.h"
@@ -857,6 +858,8 @@ void launch(const FunctionRef& function, const GlobalValues* globals, std::size_
         give_globals(*globals, function.module->manifest().functions[function.function].calls[call_index],
                      args);
     }
+    const manifest::Function& described = function.module->manifest().functions[function.function];
+    check_enum_values(described.name, described.calls[call_index], args);
     const LaunchRequest request{function, call_index, pass, args, encoder, shape, on, log};
     if (launch_fast(request)) {
         return;

@@ -152,12 +152,21 @@ enum class Dispatch : std::uint8_t {
 };
 inline constexpr std::array dispatch_names{"elements", "threads", "groups"};
 
+/// An argument by value that is an enum's, and the item that it is, or a field of which it is.
+struct EnumValue {
+    std::size_t item = 0;
+    std::size_t argument = 0;
+
+    bool operator==(const EnumValue&) const = default;
+};
+
 /// One overload of a function: one kind chosen for each argument.
 struct Call {
     std::vector<Argument> arguments;           ///< in parameter order, the result last
     std::vector<ParameterTree> parameters;     ///< the trees over `arguments`, in the same order
     std::vector<Item> items;                   ///< those of `parameters`, see core/items.h; not stored
     std::vector<std::int64_t> resources = {};  ///< the arguments that are some, in order; not stored
+    std::vector<EnumValue> enum_values = {};   ///< what is checked of what the host passes; not stored
     std::int64_t rank = 0;                     ///< of the call shape
     Dispatch dispatch = Dispatch::elements;
     bool strict_broadcasting = false;

@@ -9,6 +9,7 @@
 #include "core/kinds/binding.h"
 #include "core/resolve_text.h"
 #include "python/differentiable.h"
+#include "python/enums.h"
 #include "python/errors.h"
 #include "python/function.h"
 #include "python/generator.h"
@@ -186,6 +187,11 @@ private:
             shape.generator = host.generator->kind;
             shape.shape = host.generator->shape;
         } else {
+            if (!argument.members.empty() && has_names(value)) {
+                detail::Refusal why;
+                host.content = without_names(value, argument, &why);
+                if (!host.content) refuse(why, where);
+            }
             read(host, shape, where);
         }
         if (!detail::conversion_cost(argument, shape)) {

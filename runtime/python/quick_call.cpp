@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/tensor_state.h"
+#include "python/enums.h"
 #include "python/exact_numbers.h"
 #include "python/generator.h"
 #include "python/gil.h"
@@ -239,7 +240,12 @@ private:
     py::object result(const Result& result, const ContextPtr& context) {
         switch (result.kind) {
             case Result::Kind::given: return py::reinterpret_borrow<py::object>(given_[result.index].value);
-            case Result::Kind::value: return to_python(result.element, room(result.index));
+            case Result::Kind::value: {
+                py::object value = to_python(result.element, room(result.index));
+                return result.enumeration == nullptr
+                           ? value
+                           : as_member(*result.enumeration, std::move(value), *known_.info->classes);
+            }
             case Result::Kind::made_texture:
                 return py::cast(Texture{args_[result.index].allocated_texture, context});
             case Result::Kind::made: break;

@@ -439,6 +439,9 @@ void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, 
                 if (leaf.scalar == ScalarType::float16) value = std::round(value * 256) / 256;
             } else if (leaf.scalar == ScalarType::boolean) {
                 value = static_cast<double>(random() % 2);
+            } else if (!call.arguments[i].members.empty()) {
+                const auto& members = call.arguments[i].members;
+                value = static_cast<double>(members[(start + p) % members.size()].second);
             } else if (item.kind == ArgumentData::Kind::value) {
                 value = static_cast<double>(
                     1 + random() % static_cast<std::uint64_t>(std::max<std::int64_t>(1, indices - 1)));

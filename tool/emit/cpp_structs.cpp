@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <set>
 
 #include "emit/element.h"
@@ -175,7 +176,8 @@ std::string guide_text(const Type& type, const std::string& name) {
 
 }  // namespace
 
-CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_structs(plan)) {
+CppStructs::CppStructs(const Plan& plan, UniqueNames& names)
+    : used_(used_structs(plan)), enums_(used_enums(plan, false)) {
     for (const UsedStruct& used : used_) {
         if (used.type.host)
             names_[kind_name(used.type)] = used.type.host->type;
@@ -186,13 +188,15 @@ CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_struct
         if (used.fields)
             templates_[kind_name(used.type)] = names.claim(cpp_struct_name(used.type) + "Fields");
     }
+    for (const UsedEnum& used : enums_)
+        names_[used.name] = names.claim(cpp_identifier(used.name.substr(used.name.find_last_of(".:") + 1)));
     for (const UsedStruct& used : used_)
         members_[kind_name(used.type)] = member_names(used.type, kept_names(used.type), plan);
 }
 
 std::string CppStructs::value_type(const Type& type) const {
     if (type.kind == TypeKind::pointer) return cpp_type(to_string(ScalarType::uint64));
-    if (!holds_structs(type)) return cpp_type(kind_name(type));
+    if (!holds_structs(type)) return cpp_type(kind_name(type), enum_type(type));
     if (type.kind == TypeKind::array) {
         return "std::array<" + value_type(type.element.front()) + ", " + std::to_string(type.extent) + ">";
     }
@@ -200,7 +204,13 @@ std::string CppStructs::value_type(const Type& type) const {
 }
 
 std::string CppStructs::type(const PlannedArgument& item) const {
-    return holds_structs(item.type) ? value_type(item.type) : cpp_type(item.element_name);
+    return holds_structs(item.type) ? value_type(item.type)
+                                    : cpp_type(item.element_name, enum_type(item.type));
+}
+
+std::string CppStructs::enum_type(const Type& type) const {
+    const auto known = names_.find(host_enum(type));
+    return known == names_.end() ? std::string() : known->second;
 }
 
 std::string CppStructs::tensor_type(const PlannedArgument& item) const {
@@ -210,6 +220,7 @@ std::string CppStructs::tensor_type(const PlannedArgument& item) const {
 std::set<std::string> CppStructs::kept_names(const Type& owner) const {
     std::set<std::string> kept;
     const auto keep = [&](const Type& type) {
+        if (const std::string name = enum_type(type); !name.empty()) kept.insert(name);
         if (type.kind != TypeKind::structure) return;
         const std::string slang = kind_name(type);
         if (names_.contains(slang)) kept.insert(names_.at(slang));
@@ -230,6 +241,32 @@ std::set<std::string> CppStructs::names() const {
     std::set<std::string> names;
     for (const auto& [slang, name] : names_) names.insert(name);
     return names;
+}
+
+View::List CppStructs::enums_view(const std::string& name_space) const {
+    View::List list;
+    for (const UsedEnum& used : enums_) {
+        View::List members;
+        UniqueNames names;
+        for (const auto& [member, value] : used.members) {
+            std::string text = value_text(used, value);
+            // There are no negative literals: this one would be the negation of what is too large.
+            if (value == std::numeric_limits<std::int64_t>::min() && text.starts_with('-'))
+                text = "-9223372036854775807 - 1";
+            if (used.scalar == ScalarType::uint64) text += "U";
+            members.emplace_back(
+                View::Object{{"name", names.claim(cpp_identifier(member))}, {"value", text}});
+        }
+        const std::string& name = names_.at(used.name);
+        const std::string scalar = cpp_type(to_string(used.scalar));
+        list.emplace_back(View::Object{{"name", name},
+                                       {"slang", used.name},
+                                       {"scalar", scalar},
+                                       {"full", name_space + "::" + name},
+                                       {"flags", used.flags},
+                                       {"members", std::move(members)}});
+    }
+    return list;
 }
 
 View::List CppStructs::structs_view(const std::string& name_space,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/enums.h"
 #include "emit/items.h"
 #include "emit/names.h"
 #include "emit/view.h"
@@ -34,6 +35,14 @@ public:
     [[nodiscard]] const std::set<std::string>& words() const { return words_; }
     /// What a value comes back as: "float", "_RayReturned", "list[_RayReturned]".
     [[nodiscard]] std::string value_of(const Type& type) const;
+    /// What a value that is no struct comes back as: "float", "Color", "npt.NDArray[np.int32]".
+    [[nodiscard]] std::string number_of(const Type& type, const manifest::Element& element) const;
+    /// The names that stand for an enum's members where one is taken, "_ColorName"; empty: it is none.
+    [[nodiscard]] std::string enum_names_of(const Type& type) const;
+    [[nodiscard]] const std::vector<UsedEnum>& enums() const { return enums_; }
+    /// For NAME.py: {class, base, slang, members: [{name, value}], scalar}; for NAME.pyi `names` in the
+    /// scalar's place.
+    [[nodiscard]] View::List enums_view(bool stub) const;
     /// The class of the struct that Slang calls so; empty when there is none.
     [[nodiscard]] std::string class_named(const std::string& slang) const;
     /// Whether that struct's class has a field's attribute of this name.
@@ -53,6 +62,8 @@ public:
 
 private:
     std::vector<UsedStruct> used_;  ///< structs only
+    std::vector<UsedEnum> enums_;
+    std::map<std::string, std::string> enum_words_;  ///< by Slang's name: what stands for members' names
     std::string field_type(const Type& type, bool by_field) const;
     void claim_variables(const UsedStruct& used, UniqueNames& classes);
     View::List variables_view(const UsedStruct& used) const;

@@ -159,6 +159,7 @@ struct Plan {
     std::vector<GlobalForm> globals =
         {};  ///< the global parameters that some call reaches, as kernels have them
     std::vector<NamedText> formats = {};  ///< that the spec states of textures that are globals, or in some
+    std::vector<std::string> flag_enums = {};  ///< the names of enums whose members are combined
 
     bool operator==(const Plan&) const = default;
 };

@@ -15,6 +15,7 @@
 #include "plan/candidates.h"
 #include "plan/defaults.h"
 #include "plan/dispatch.h"
+#include "plan/flag_enums.h"
 #include "plan/forward_diff.h"
 #include "plan/home_module.h"
 #include "plan/host_structs.h"
@@ -821,6 +822,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types,
     plan.cpp_namespace = spec.namespace_name.empty() ? spec.name : spec.namespace_name;
     plan.imports = module.module_names;
     plan.structs = module.structs;
+    plan.flag_enums = module.flag_enums;
     plan.formats = spec.globals;
     TypeLookup& lookup = types != nullptr ? *types : no_types;
     const Outcome<LinkTime> link = link_time(spec.values, {}, module, lookup);
@@ -847,7 +849,8 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types,
                   std::back_inserter(shorter));
     }
     if (errors.empty()) add_shorter(plan, shorter, link.value(), module, lookup, hosts);
-    for (const PlannedFunction& function : plan.functions) {
+    for (PlannedFunction& function : plan.functions) {
+        for (PlannedCall& call : function.calls) note_flag_enums(call.arguments, plan.flag_enums);
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
     const Diagnostics warnings = texture_warnings(plan);

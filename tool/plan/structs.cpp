@@ -169,8 +169,8 @@ private:
         }
         planned.type = type;
         planned.element_name = kind.element.empty() ? kind_name(type) : kind.element;
-        if (planned.element_name != slang_name(planned.host.element))
-            planned.host.type = planned.element_name;
+        const std::string called = with_enum(planned.element_name, type);
+        if (called != slang_name(planned.host.element)) planned.host.type = called;
         planned.host.members = innermost_of(type).members;
         planned.is_result = target_.is_result;
         const bool tensor =

@@ -193,6 +193,7 @@ struct Module {
     std::vector<LinkDeclaration> link = {};     ///< in the order loaded, those of linked modules too
     /// What Slang is given of each of `sources`, for SPIR-V and for CUDA.
     std::map<std::string, std::array<std::string, 2>> compiled = {};
+    std::vector<std::string> flag_enums = {};  ///< see flag_enums.h
 };
 
 }  // namespace kf::gen

@@ -880,7 +880,7 @@ class Module:
         """Makes every kernel ready on the device (the default one) now: no later call waits for it."""
 
     def add_struct(self, name: str, type: Any) -> None:
-        """The class that structs of this Slang type come back as."""
+        """The class that structs, or an enum's values, of this Slang type come back as."""
 
 def load_module(path: str | os.PathLike[str], import_name: str = "") -> Module:
     """Reads and verifies NAME.kfa. Raises ArtifactError.
