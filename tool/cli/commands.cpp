@@ -34,7 +34,7 @@ std::vector<CommandPage> command_texts() {
          "input's gradient with differences of the forward kernel's results; forward derivatives likewise. "
          "It reports which inputs have gradients and which don't, and why. The exit code is 1 when a "
          "gradient "
-         "is wrong or a call could not be run.",
+         "is wrong or could not be compared, or a call could not be run.",
          {".kf.json", ".kfa"},
          {},
          {}},

@@ -253,8 +253,9 @@ private:
                  "other inputs; the same seed makes the same ones (default: 1)")
             ->needs(wanted)
             ->check(number);
-        describe(check.add_option("--range", range_), "LOW,HIGH",
-                 "floating inputs lie between (default: -1.5,1.5 and 0.1,0.9 in turn)")
+        describe(
+            check.add_option("--range", range_), "LOW,HIGH",
+            "where floating inputs come from, if results are finite there (default: -1.5,1.5 and 0.1,0.9)")
             ->needs(wanted);
         describe(check.add_option("--shape", shapes_), "ARGUMENT=N,...",
                  "the extents of a tensor, also FUNCTION.ARGUMENT (repeatable)")
