@@ -23,9 +23,11 @@ struct PlannedArgument {
     std::string element_name;  ///< how a kind spells host.element: "float3", "float2x3", "float2[4]"
     bool is_result = false;    ///< the return value, not a parameter
     bool no_diff = false;
-    bool grad_is_false = false;  ///< its kind says "grad": false
-    bool from_buffer = false;    ///< each call gets an element of a buffer
-    Location location;           ///< the spec entry its kind comes from
+    bool grad_is_false = false;     ///< its kind says "grad": false
+    bool is_unasked = false;        ///< that, or the "inputs" of "backward" are others
+    std::string plain_struct = {};  ///< the struct in the way of a derivative: it isn't IDifferentiable
+    bool from_buffer = false;       ///< each call gets an element of a buffer
+    Location location;              ///< the spec entry its kind comes from
     std::string path;  ///< in the parameter, [] for each array of structs around: ".spheres[].center"
 
     bool operator==(const PlannedArgument&) const = default;

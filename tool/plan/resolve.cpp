@@ -27,6 +27,7 @@
 #include "plan/overloads.h"
 #include "plan/shared_members.h"
 #include "plan/strict.h"
+#include "plan/struct_gradients.h"
 #include "plan/struct_names.h"
 #include "plan/structs.h"
 #include "plan/texture_gradients.h"
@@ -469,6 +470,7 @@ private:
             argument.host.differentiable =
                 tensor ? is_differentiable(argument.type.form) && is_differentiable_leaf(argument)
                        : argument.type.differentiable && !argument.no_diff;
+            argument.is_unasked = gradient_of(grads[i].gradient, argument.host.name) == Gradient::never;
             if (tensor && !reads(argument.type.form)) continue;
             if (is_only_written(argument.host.role)) continue;
             if (!argument.host.differentiable || !can_have_gradient(argument.host)) continue;
@@ -853,7 +855,8 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types,
         for (PlannedCall& call : function.calls) note_flag_enums(call.arguments, plan.flag_enums);
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
-    const Diagnostics warnings = texture_warnings(plan);
+    Diagnostics warnings = texture_warnings(plan);
+    add_distinct(warnings, struct_warnings(plan));
     if (errors.empty()) errors = check_struct_names(plan);
     if (!errors.empty()) return without_repeats(errors);
     errors = add_variants(plan);

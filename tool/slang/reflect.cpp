@@ -555,7 +555,7 @@ private:
         function.result = constructs ? type_of(scope) : types_.describe(reflected->getReturnType());
         // What is a T that need not be differentiable has no gradient, even where T is float.
         function.no_diff_result =
-            function.result.differentiable ? has(*reflected, Modifier::NoDiff) : !scope.generics.empty();
+            has(*reflected, Modifier::NoDiff) || (!function.result.differentiable && !scope.generics.empty());
         function.generics = scope.generics;
         if (constructs) {
             function.member = Member::constructor;

@@ -681,6 +681,30 @@ def test_loops_that_run_past_their_limits_are_named(
         assert sorted(found, key=lambda loop: loop["file"]) == expected
 
 
+def test_structs_without_derivatives_are_warned_of(kfgen: Kfgen, tmp_path: Path) -> None:
+    (tmp_path / "ray.slang").write_text(
+        "struct Ray { float3 from; float3 along; }\n"
+        "[Differentiable] float3 at(Ray ray, float t) { return ray.from + t * ray.along; }\n"
+        "[Differentiable] float3 fixed(no_diff Ray ray, float t) { return ray.from + t * ray.along; }\n"
+    )
+    calls = [
+        {"function": name, "args": {"ray": "value", "t": "tensor[1]"}, "backward": True}
+        for name in ("at", "fixed")
+    ]
+    path = tmp_path / "ray.kf.json"
+    path.write_text(
+        json.dumps({"version": 1, "name": "ray", "modules": ["ray.slang"], "calls": calls}, indent=1)
+    )
+    done = kfgen.check(path, "--backend", "vulkan")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(
+        f"{path}:11:12: warning: argument 'ray': function 'at' is differentiated, and no gradient reaches "
+        "the fields of struct 'Ray', which isn't IDifferentiable [struct-gradient]\n"
+    )
+    assert "    note: declare it 'struct Ray : IDifferentiable'\n" in done.stderr
+    assert done.stderr.count("warning:") == 1
+
+
 def test_every_command_names_modules(kfgen: Kfgen, tmp_path: Path) -> None:
     """Functions of imported modules, called rightly and in each wrong way."""
     (tmp_path / "parts").mkdir()
