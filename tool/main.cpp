@@ -14,6 +14,7 @@
 #include "run/generate.h"
 #include "run/inspection.h"
 #include "run/listing.h"
+#include "run/long_loops.h"
 #include "run/records.h"
 #include "run/session.h"
 #include "run/starter.h"
@@ -122,6 +123,7 @@ int check(const Options& options, DiskFileSystem& disk) {
     const OutputPaths paths = output_paths(spec.value(), options);
     const Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
     if (const int code = report(findings(generated, options, &disk)); code != exit_done) return code;
+    report(findings(loop_warnings(spec.value(), generated.value().inputs.files), {}, options, &disk));
     if (!options.gradients.wanted) return exit_done;
     return finish(check_generated(program, spec.value(), options, generated.value(), disk), options, disk);
 }

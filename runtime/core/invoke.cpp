@@ -343,8 +343,8 @@ private:
                 driver_.check_read_back();
             }
             kernel_ = module_.kernel(static_cast<std::size_t>(binding_.kernel), driver_);
-            if (kernel_->resident_groups != 0) {
-                size_launch(request, binding_, kernel_->resident_groups);
+            if (kernel_->resident_groups != 0 || kernel_->calls_per_thread != 0) {
+                size_launch(request, binding_, kernel_->resident_groups, kernel_->calls_per_thread);
             }
         }
         for (std::size_t i = 0; i < given_.size(); ++i) {

@@ -681,6 +681,24 @@ def test_loops_that_run_past_their_limits_are_named(
         assert sorted(found, key=lambda loop: loop["file"]) == expected
 
 
+def test_loops_that_are_too_long_for_llvmpipe_are_warned_of(kfgen: Kfgen, tmp_path: Path) -> None:
+    """By the check alone: what is built may be for GPUs."""
+    (tmp_path / "total.slang").write_text(
+        "float total(float x)\n{\n    float s = 0;\n"
+        "    for (int i = 0; i < 70000; ++i) s += x;\n    return s;\n}\n"
+    )
+    call = {"function": "total", "args": {"x": "value"}}
+    path = tmp_path / "total.kf.json"
+    path.write_text(json.dumps({"version": 1, "name": "total", "modules": ["total.slang"], "calls": [call]}))
+    done = kfgen.check(path)
+    assert done.returncode == 0, done.stderr
+    place = f"{tmp_path / 'total.slang'}:4:5: warning: the loop in 'total' may run 70000 times: llvmpipe, "
+    assert done.stderr.startswith(place)
+    assert "[loop-llvmpipe]" in done.stderr.splitlines()[0]
+    command = [kfgen.program, "generate", path, "-o", tmp_path / "out"]
+    assert subprocess.run(command, capture_output=True, check=True).stderr == b""
+
+
 def test_structs_without_derivatives_are_warned_of(kfgen: Kfgen, tmp_path: Path) -> None:
     (tmp_path / "ray.slang").write_text(
         "struct Ray { float3 from; float3 along; }\n"
