@@ -9,23 +9,18 @@
 #include <nlohmann/json.hpp>
 
 #include "core/join.h"
+#include "output/columns.h"
 
 namespace kf::check {
 namespace {
+
+using gen::counted;
+using gen::padded;
 
 std::string number(double value, const char* format = "%.4g") {
     std::array<char, 40> text{};
     (void)std::snprintf(text.data(), text.size(), format, value);
     return text.data();
-}
-
-std::string counted(std::int64_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-std::string padded(std::string text, std::size_t width) {
-    text.resize(std::max(text.size(), width), ' ');
-    return text;
 }
 
 std::string details(const InputReport& input) {
