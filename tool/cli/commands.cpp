@@ -46,6 +46,16 @@ std::vector<CommandPage> command_texts() {
          {".kf.json"},
          {},
          {}},
+        {"explain",
+         {"explain SPEC FUNCTION [OPTION ...]"},
+         "show what compilers make of a function's kernels",
+         "Compiles the function's kernels and prints, for each of them, its threads, the device "
+         "features that it needs, the layout of its arguments, and of CUDA kernels registers, spills "
+         "and shared memory, as NVRTC tells them; then the Slang that kfgen wrote, and the SPIR-V or "
+         "CUDA source that Slang made of it. kfgen list prints functions and kernels.",
+         {".kf.json"},
+         {},
+         {}},
         {"inspect",
          {"inspect FILE.kfa [--extract DIR]"},
          "verify an artifact and print what it holds",

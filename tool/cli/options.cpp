@@ -134,6 +134,9 @@ std::string embedding_name(Embedding embedding) {
     return std::string(std::find_if(embeddings.begin(), embeddings.end(), same)->first);
 }
 
+/// The words of --show, by Shown.
+constexpr std::array<std::string_view, 4> shown_words{"summary", "slang", "code", "ptx"};
+
 /// CLI11's parser, filled with kfgen's commands and what they set.
 class Parser {
 public:
@@ -147,6 +150,7 @@ public:
         add_generate();
         add_check();
         take_spec(command("list", Command::list));
+        add_explain();
         add_inspect();
         CLI::App& completion = command("completion", Command::none);
         completion.add_option("SHELL", shell_)
@@ -268,6 +272,19 @@ private:
         describe(check.add_option("--format", format_), "text|json", "how the report is printed");
     }
 
+    void add_explain() {
+        CLI::App& explain = command("explain", Command::explain);
+        take_spec(explain);
+        explain.add_option("FUNCTION", options_.explain.function)->required();
+        describe(explain.add_option("--kernel", options_.explain.kernels), "KERNEL",
+                 "that one alone: its number in kfgen list, or a part of its name: backward.strided "
+                 "(repeatable)")
+            ->allow_extra_args(false);
+        describe(explain.add_option("--show", shown_), join(shown_words, "|"),
+                 "show this, by default all but ptx (repeatable)")
+            ->allow_extra_args(false);
+    }
+
     void add_inspect() {
         CLI::App& inspect = command("inspect", Command::inspect);
         inspect.add_option("FILE", artifact_)->required();
@@ -352,6 +369,7 @@ private:
         if (command == "init") return {slang, messages};
         if (command == "inspect") return {messages};
         if (command == "list") return {targets, slang, cxx, limits, messages};
+        if (command == "explain") return {targets, slang, cxx, compiling, limits, messages};
         return {outputs, targets, slang, cxx, compiling, limits, messages};
     }
 
@@ -451,6 +469,10 @@ private:
                 result.backends.push_back(value);
             }
         }
+        for (const std::string& word : shown_) {
+            const auto named = std::find(shown_words.begin(), shown_words.end(), word);
+            result.explain.shown.push_back(static_cast<Shown>(named - shown_words.begin()));
+        }
         result.include_directories.assign(include_directories_.begin(), include_directories_.end());
         for (const std::string& define : defines_) {
             result.defines.push_back(split_define(define));
@@ -497,6 +519,9 @@ private:
             const std::string command = app_.get_subcommands().front()->get_name();
             result.message = "'kfgen " + command + "' takes a spec, NAME.kf.json, and none is given";
             result.notes.emplace_back("'kfgen init NAME.slang' writes one");
+        } else if (result.message == "FUNCTION is required") {
+            result.message = "'kfgen explain' takes a function of the spec, and none is given";
+            result.notes.push_back("'kfgen list " + spec_ + "' prints them");
         } else if (result.message.ends_with(" missing")) {
             // CLI11's words for it: "--against: 1 required TEXT missing".
             for (const auto& [option, argument] : arguments_) {
@@ -544,6 +569,7 @@ private:
     std::string shell_;
     std::string range_;
     std::vector<std::string> shapes_;
+    std::vector<std::string> shown_;
     std::vector<std::string> backends_;
     std::vector<std::string> include_directories_;
     std::vector<std::string> defines_;

@@ -46,6 +46,27 @@ TEST(CommandLine, ReadsASimpleCall) {
     EXPECT_EQ(inspect.spec, "");
 }
 
+TEST(CommandLine, ReadsWhatIsToBeExplained) {
+    const Options all = options({"explain", "m.kf.json", "f"});
+    EXPECT_EQ(all.command, Command::explain);
+    EXPECT_EQ(all.spec, "m.kf.json");
+    EXPECT_EQ(all.explain.function, "f");
+    EXPECT_TRUE(all.explain.shows(Shown::summary) && all.explain.shows(Shown::slang) &&
+                all.explain.shows(Shown::code));
+    EXPECT_FALSE(all.explain.shows(Shown::ptx)) << "long, and made for each architecture";
+    const Options some = options({"explain", "--show", "ptx", "--show=code", "m.kf.json", "f", "--kernel",
+                                  "3", "--kernel", "backward"});
+    EXPECT_THAT(some.explain.shown, ElementsAre(Shown::ptx, Shown::code));
+    EXPECT_THAT(some.explain.kernels, ElementsAre("3", "backward"));
+    EXPECT_FALSE(some.explain.shows(Shown::summary));
+    const CommandLine none = parse({"explain", "m.kf.json"});
+    EXPECT_EQ(none.exit_code, exit_command_line);
+    EXPECT_THAT(none.text, HasSubstr("'kfgen explain' takes a function of the spec, and none is given"));
+    EXPECT_THAT(none.text, HasSubstr("'kfgen list m.kf.json' prints them"));
+    EXPECT_THAT(parse({"explain", "m", "f", "--show", "sass"}).text, HasSubstr("--show"));
+    EXPECT_THAT(parse({"explain", "m", "f", "--python"}).text, HasSubstr("has no use for it"));
+}
+
 TEST(CommandLine, TheCacheIsInTheUsersFolderUnlessAskedOtherwise) {
     EXPECT_EQ(options({"check", "m"}).cache, "");
     const auto cache = [](const std::vector<std::string>& arguments) {
