@@ -195,7 +195,12 @@ private:
         return *sub;
     }
 
-    void take_spec(CLI::App& sub) { sub.add_option("SPEC", spec_)->required(); }
+    /// Adds an option, or an argument, that is a path.
+    static CLI::Option* add_path(CLI::App& app, const std::string& name, std::filesystem::path& path) {
+        return app.add_option_function<std::string>(name, [&path](const std::string& text) { path = text; });
+    }
+
+    void take_spec(CLI::App& sub) { add_path(sub, "SPEC", options_.spec)->required(); }
 
     /// Gives the option its words in the help. `argument`: what stands for its value there, "text|json" for
     /// one of these words; empty: a flag.
@@ -211,8 +216,8 @@ private:
 
     void add_init() {
         CLI::App& init = command("init", Command::init);
-        init.add_option("MODULE", module_)->required();
-        describe(init.add_option("-o,--output", output_), "FILE",
+        add_path(init, "MODULE", options_.module)->required();
+        describe(add_path(init, "-o,--output", options_.output), "FILE",
                  "write this spec; - prints it (default: NAME.kf.json beside the module)");
         describe(init.add_flag("--force", options_.force), "", "replace a spec that exists");
     }
@@ -220,12 +225,12 @@ private:
     void add_generate() {
         CLI::App& generate = command("generate", Command::generate);
         take_spec(generate);
-        describe(generate.add_option("-o,--output-dir", output_directory_), "DIR",
+        describe(add_path(generate, "-o,--output-dir", options_.output_directory), "DIR",
                  "where the outputs go; made where it is missing")
             ->required();
-        describe(generate.add_option("--depfile", depfile_), "FILE",
+        describe(add_path(generate, "--depfile", options_.depfile), "FILE",
                  "where the depfile goes instead of DIR/NAME.d");
-        describe(generate.add_option("--stamp", stamp_), "FILE",
+        describe(add_path(generate, "--stamp", options_.stamp), "FILE",
                  "a file to rewrite whenever the run succeeds");
         describe(generate.add_flag("-n,--dry-run", options_.dry_run), "",
                  "say what would be written, write nothing");
@@ -235,7 +240,7 @@ private:
         CLI::App& check = command("check", Command::check);
         take_spec(check);
         GradientOptions& gradients = options_.gradients;
-        auto* against = describe(check.add_option("--against", against_), "FILE",
+        auto* against = describe(add_path(check, "--against", options_.against), "FILE",
                                  "an artifact or a spec: compare the interface with it");
         auto* wanted = describe(check.add_flag("--gradients", gradients.wanted), "",
                                 "run gradients and compare them with differences");
@@ -287,8 +292,8 @@ private:
 
     void add_inspect() {
         CLI::App& inspect = command("inspect", Command::inspect);
-        inspect.add_option("FILE", artifact_)->required();
-        describe(inspect.add_option("--extract", extract_), "DIR",
+        add_path(inspect, "FILE", options_.artifact)->required();
+        describe(add_path(inspect, "--extract", options_.extract), "DIR",
                  "write each kernel image into a file there, and manifest.json");
     }
 
@@ -329,7 +334,7 @@ private:
         common(app_.add_option("--cxx-option", options_.cpp.options), cxx, "OPTION",
                "compile the C++ headers of \"structs\" with it (repeatable)")
             ->allow_extra_args(false);
-        common(app_.add_option("--compile-commands", compile_commands_), cxx, "FILE",
+        common(add_path(app_, "--compile-commands", options_.cpp.compile_commands), cxx, "FILE",
                "compile them as this compile_commands.json says");
         common(app_.add_option("--cache-dir", cache_), compiling, "DIR",
                "keep compiled kernels here (environment: KFGEN_CACHE_DIR; default: kernelfunctions in "
@@ -391,7 +396,7 @@ private:
             if (!known && (option->get_envname().empty() || is_named(*option, arguments)))
                 throw CLI::ValidationError(option->get_name(), "'kfgen " + command + "' has no use for it");
         }
-        if (!format_.empty() && !options_.gradients.wanted && against_.empty())
+        if (!format_.empty() && !options_.gradients.wanted && options_.against.empty())
             throw CLI::ValidationError("--format requires --gradients or --against");
     }
 
@@ -447,21 +452,11 @@ private:
             result.python = true;
         }
         result.python = result.python || result.torch_tests;  // the tests import NAME.py
-        result.spec = spec_;
-        result.artifact = artifact_;
-        result.against = against_;
-        result.extract = extract_;
-        const bool compares = result.gradients.wanted || !against_.empty();
+        const bool compares = result.gradients.wanted || !result.against.empty();
         if (compares && result.spec.extension() == ".kfa") {
             std::swap(result.spec, result.artifact);
         }
-        result.module = module_;
-        result.output = output_;
-        result.output_directory = output_directory_;
-        result.depfile = depfile_;
-        result.stamp = stamp_;
         if (!no_cache_) result.cache = cache_.empty() ? default_cache() : std::filesystem::path(cache_);
-        result.cpp.compile_commands = compile_commands_;
         result.embedding = no_embed_ ? Embedding::none : embedding_named(embedding_);
         for (const std::string& backend : backends_) {
             const Backend value = backend == "cuda" ? Backend::cuda : Backend::vulkan;
@@ -521,7 +516,7 @@ private:
             result.notes.emplace_back("'kfgen init NAME.slang' writes one");
         } else if (result.message == "FUNCTION is required") {
             result.message = "'kfgen explain' takes a function of the spec, and none is given";
-            result.notes.push_back("'kfgen list " + spec_ + "' prints them");
+            result.notes.push_back("'kfgen list " + options_.spec.string() + "' prints them");
         } else if (result.message.ends_with(" missing")) {
             // CLI11's words for it: "--against: 1 required TEXT missing".
             for (const auto& [option, argument] : arguments_) {
@@ -550,22 +545,12 @@ private:
     std::string version_;
     std::map<const CLI::Option*, std::string> arguments_;  ///< of the options that have words in the help
     Options options_;
-    std::string spec_;
-    std::string artifact_;
-    std::string module_;
-    std::string output_;
-    std::string output_directory_;
-    std::string depfile_;
-    std::string stamp_;
     std::string cache_;
-    std::string compile_commands_;
     std::string embedding_ = "incbin";
     bool no_embed_ = false;
     bool no_cache_ = false;
     std::string error_format_ = "text";
     std::string format_;
-    std::string against_;
-    std::string extract_;
     std::string shell_;
     std::string range_;
     std::vector<std::string> shapes_;
