@@ -4,6 +4,7 @@
 #include <kf/types.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -100,5 +101,13 @@ inline bool passes_elements(const Argument& argument) {
     return passes_value(argument) || passes_tensor(argument);
 }
 inline bool has_host_value(const Argument& argument) { return passed_as(argument) != HostPassing::nothing; }
+
+/// An argument by value that is an enum's, and the item that it is, or a field of which it is.
+struct EnumValue {
+    std::size_t item = 0;
+    std::size_t argument = 0;
+
+    bool operator==(const EnumValue&) const = default;
+};
 
 }  // namespace kf::manifest

@@ -152,14 +152,6 @@ enum class Dispatch : std::uint8_t {
 };
 inline constexpr std::array dispatch_names{"elements", "threads", "groups"};
 
-/// An argument by value that is an enum's, and the item that it is, or a field of which it is.
-struct EnumValue {
-    std::size_t item = 0;
-    std::size_t argument = 0;
-
-    bool operator==(const EnumValue&) const = default;
-};
-
 /// One overload of a function: one kind chosen for each argument.
 struct Call {
     std::vector<Argument> arguments;           ///< in parameter order, the result last

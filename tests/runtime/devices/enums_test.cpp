@@ -63,7 +63,7 @@ TEST_P(EnumsTest, Values) {
 }
 
 template <class Call>
-std::string refusal(Call call) {
+std::string enum_refusal(Call call) {
     try {
         call();
     } catch (const ArgumentError& error) {
@@ -77,25 +77,25 @@ TEST_P(EnumsTest, OtherValuesAreRefused) {
     const std::string members = " is no value of Color: red = 0, green = 5, blue = -7";
     const auto color = static_cast<Color>(3);
     for (int i = 0; i < 3; ++i) {  // a call that is known is checked as the first one
-        EXPECT_EQ(refusal([&] { (void)module_.turned_color(color); }),
+        EXPECT_EQ(enum_refusal([&] { (void)module_.turned_color(color); }),
                   "turned_color: argument 'color': 3" + members);
         EXPECT_EQ(module_.turned_color(red), green);
     }
-    EXPECT_EQ(refusal([&] {
+    EXPECT_EQ(enum_refusal([&] {
                   (void)module_.mirrored({red, color, blue});
               }),
               "mirrored: argument 'colors[1]': 3" + members);
     Part part{{Small::none, Small::none, Small::none}, 1.F, color};
-    EXPECT_EQ(refusal([&] { (void)module_.worth(part); }), "worth: argument 'part.color': 3" + members);
+    EXPECT_EQ(enum_refusal([&] { (void)module_.worth(part); }), "worth: argument 'part.color': 3" + members);
     part = {{Small::none, Small::none, static_cast<Small>(201)}, 1.F, red};
-    EXPECT_EQ(refusal([&] { (void)module_.worth(part); }),
+    EXPECT_EQ(enum_refusal([&] { (void)module_.worth(part); }),
               "worth: argument 'part.smalls[2]': 201 is no value of Small: none = 0, some = 200");
     auto x = device_.tensor<float>({1.F}).with_grads();
-    EXPECT_EQ(refusal([&] { module_.weighed.backward(color, x, {}); }),
+    EXPECT_EQ(enum_refusal([&] { module_.weighed.backward(color, x, {}); }),
               "weighed: argument 'color': 3" + members);
     auto prepared = module_.weighed.prepare(green, device_.tensor<float>({2.F}));
     prepared.set("color", blue);
-    EXPECT_EQ(refusal([&] { prepared.set("color", color); }), "weighed: argument 'color': 3" + members);
+    EXPECT_EQ(enum_refusal([&] { prepared.set("color", color); }), "weighed: argument 'color': 3" + members);
 }
 
 TEST_P(EnumsTest, Flags) {
@@ -103,7 +103,7 @@ TEST_P(EnumsTest, Flags) {
     EXPECT_EQ(module_.inverted(Channels::red | Channels::alpha), Channels::green | Channels::blue);
     EXPECT_EQ(module_.inverted(Channels{}),
               Channels::red | Channels::green | Channels::blue | Channels::alpha);
-    EXPECT_EQ(refusal([&] { (void)module_.inverted(static_cast<Channels>(16)); }),
+    EXPECT_EQ(enum_refusal([&] { (void)module_.inverted(static_cast<Channels>(16)); }),
               "inverted: argument 'channels': 16 is no value of Channels, nor are its bits: red = 1, "
               "green = 2, blue = 4, alpha = 8");
 }

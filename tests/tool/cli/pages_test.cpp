@@ -37,8 +37,8 @@ const std::vector<std::string> option_names{"--output",       "--force",
                                             "--jobs",         "--verbose",
                                             "--quiet",        "--werror",
                                             "--error-format", "--python-package",
-                                            "--name",
-                                            "--kernel",       "--show"};
+                                            "--name",         "--kernel",
+                                            "--show"};
 
 std::string printed(const std::vector<std::string>& arguments) {
     const CommandLine line = parse_command_line(arguments, FakeFileSystem(), "1.2.3");
