@@ -34,6 +34,7 @@ std::string_view error_id(ErrorCode code) noexcept {
         case ErrorCode::driver_failure: return "driver-failure";
         case ErrorCode::stream_captured: return "stream-captured";
         case ErrorCode::forked: return "forked";
+        case ErrorCode::not_finite: return "not-finite";
     }
     return "unknown";
 }
@@ -45,7 +46,10 @@ void throw_error(const Error& error) {
     if (error.code() < ErrorCode::no_driver) {
         throw ArtifactError(error.code(), error.what(), error.native_code());
     }
-    throw DeviceError(error.code(), error.what(), error.native_code());
+    if (error.code() < ErrorCode::not_finite) {
+        throw DeviceError(error.code(), error.what(), error.native_code());
+    }
+    throw Error(error);
 }
 
 }  // namespace kf

@@ -101,7 +101,22 @@ void KeptCall::run(const DeviceState& on) {
     driver.check_replay();
     driver.admit();
     const std::lock_guard lock(mutex_);
+    if (Observers* const observers = on.observers(); observers != nullptr) {
+        observers->run(driver, observed_now(), [&] { log_.run(driver); });
+        return;
+    }
     log_.run(driver);
+}
+
+ObservedCalls KeptCall::observed_now() const {
+    ObservedCalls calls = settled_.hooked;
+    calls.push_back(std::make_shared<const ObservedCall>(*settled_.observed));
+    return calls;
+}
+
+ObservedCalls KeptCall::observed() {
+    const std::lock_guard lock(mutex_);
+    return observed_now();
 }
 
 void KeptCall::append_to(driver::Recorder& recorder) {
@@ -121,6 +136,7 @@ void KeptCall::append_as_it_is(driver::Recorder& recorder) {
 std::shared_ptr<KeptCall> KeptCall::copy() {
     const std::lock_guard lock(mutex_);
     auto made = std::make_shared<KeptCall>(settled_, log_);
+    made->settled_.observed = std::make_shared<ObservedCall>(*settled_.observed);
     if (settled_.temporary != nullptr && launches()) {
         made->move_temporary(device()->allocate(settled_.temporary->size));
     }
@@ -293,6 +309,7 @@ void KeptCall::set(std::span<Change> changes, const std::unique_lock<std::mutex>
         } else if (launches()) {
             put(change);
         }
+        settled_.observed->exchange(change.leaf, change.arg);
     }
     if (!launches()) return;
     version_.fetch_add(1, std::memory_order_release);

@@ -45,6 +45,8 @@ enum class ErrorCode : std::uint16_t {
     driver_failure,   ///< any other error of the driver's; see native_code()
     stream_captured,  ///< a call can't do on a stream that is captured into a CUDA graph what it must do
     forked,           ///< the process was forked from one that used the device, or any driver
+    // Error
+    not_finite,  ///< a call made a NaN or an infinity, and Check::nan looks for those
 };
 
 /// "shape-mismatch" and so on.

@@ -99,6 +99,15 @@ class Device:
         `features`: what it was created with, as in DeviceInfo.features; by default all that the physical
         device has. `owner` is kept alive with it.
         """
+    @property
+    def check(self) -> Literal["nan"] | None:
+        """What is looked for in each call: None, or "nan".
+
+        With "nan", a call that makes a NaN or an infinity of finite numbers raises Error (not-finite), which
+        names it. KF_CHECK=nan says so when a device is opened.
+        """
+    @check.setter
+    def check(self, check: Literal["nan"] | None) -> None: ...
     def encoder(self, *, stream: Stream | None = None, command_buffer: int | None = None) -> Encoder:
         """A list of calls to record with append_to() and run with submit().
 

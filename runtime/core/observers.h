@@ -1,0 +1,41 @@
+// What looks at a device's calls, where something does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/driver.h"
+#include "core/observed_call.h"
+
+namespace kf::detail {
+
+class CommandLog;
+class DeviceState;
+
+/// Calls that run as one: those that hooks recorded, then the hooked one.
+using ObservedCalls = std::vector<std::shared_ptr<const ObservedCall>>;
+
+/// Thread-safe.
+class Observers {
+public:
+    void watch_nan(bool on) { watches_nan_.store(on, std::memory_order_relaxed); }
+    [[nodiscard]] bool watches_nan() const { return watches_nan_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool is_needed() const { return watches_nan(); }
+    /// Whether the calls of a graph must run one by one.
+    [[nodiscard]] bool is_of_each_call() const { return watches_nan(); }
+
+    /// Looks at the calls while `launch` makes them on the device. Throws what that throws, and Error (not_finite).
+    void run(driver::Device& driver, const ObservedCalls& calls, const std::function<void()>& launch);
+
+private:
+    std::atomic<bool> watches_nan_ = false;
+    std::atomic<std::uint64_t> count_ = 0;  ///< calls so far
+};
+
+/// Runs what a list kept, call by call.
+void run_observed(const CommandLog& log, const DeviceState& on);
+
+}  // namespace kf::detail
