@@ -40,6 +40,7 @@ struct ArgumentView {
     const AnyTexture* texture = nullptr;
     const Sampler* sampler = nullptr;   ///< of a combined texture, too
     const AnyTensor* pushed = nullptr;  ///< of a value: the tensor given for pushed gradients, `grad_out`
+    const std::string* tensor_name = nullptr;  ///< null for none
 };
 
 /// A view along the call's dimensions; strides are 0 where the argument is broadcast.

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -76,10 +77,14 @@ private:
         std::vector<std::byte> block;
         std::vector<driver::Use> uses;
         std::vector<driver::Resource> resources;
+        std::string label;
 
+        [[nodiscard]] driver::Dispatch lent() const {
+            return {kernel.get(), groups, block, uses, resources, label};
+        }
         template <class Target>
         void replay(Target& target) const {
-            target.dispatch({kernel.get(), groups, block, uses, resources});
+            target.dispatch(lent());
         }
     };
     struct Fill {

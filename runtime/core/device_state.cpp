@@ -26,9 +26,14 @@ Check check_of_environment() {
 
 DeviceState::DeviceState(std::shared_ptr<driver::Device> device)
     : driver_(std::move(device)), info_(device_info(driver_->info())) {
-    if (check_of_environment() == Check::nan) {
-        observe([](Observers& observers) { observers.watch_nan(true); });
-    }
+    const bool watches_nan = check_of_environment() == Check::nan;
+    const Nvtx* const nvtx = Nvtx::of_process();
+    const bool shows_labels = driver_->shows_labels();
+    if (!watches_nan && nvtx == nullptr && !shows_labels) return;
+    observe([&](Observers& observers) {
+        observers.watch_nan(watches_nan);
+        observers.show_labels(nvtx, shows_labels);
+    });
 }
 
 DeviceState::DeviceState(std::shared_ptr<DeviceState> root, std::shared_ptr<driver::Device> on_stream)

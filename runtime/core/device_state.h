@@ -107,7 +107,8 @@ private:
     std::size_t kept_kernels_ = 16;  ///< when those of modules that are gone were last removed
     std::uint64_t id_ = next_id();   ///< of the root
     std::vector<std::shared_ptr<driver::Sampler>> samplers_;
-    std::unique_ptr<Observers> observers_;  ///< of the root, once some were needed; kept, since calls may use them
+    std::unique_ptr<Observers>
+        observers_;  ///< of the root, once some were needed; kept, since calls may use them
     std::atomic<Observers*> active_observers_ = nullptr;  ///< the same while they are
 };
 

@@ -11,7 +11,8 @@ namespace kf {
 
 Encoder::Encoder(std::shared_ptr<detail::DeviceState> device)
     : state_(std::make_unique<detail::EncoderState>()) {
-    if (device->observers() == nullptr) {
+    const detail::Observers* const observers = device->observers();
+    if (observers == nullptr || !observers->is_of_each_call()) {
         state_->recorder = device->driver().make_recorder();
     } else {
         state_->recorder = std::make_unique<detail::CommandLog>();

@@ -17,8 +17,8 @@ struct EncoderState {
     std::shared_ptr<DeviceState> device;
     std::unique_ptr<driver::Recorder> recorder;  ///< null once submitted
     /// Where the commands go: to the device when they are submitted, before a call, or to a command buffer of
-    /// the caller's, as they come; or they are kept call by call, to run often. `observed`: to the device, call
-    /// by call, since something looks at each of them.
+    /// the caller's, as they come; or they are kept call by call, to run often. `observed`: to the device,
+    /// call by call, since something looks at each of them.
     enum class Target : std::uint8_t { device, hook, command_buffer, kept, observed };
     Target target = Target::device;
 };

@@ -70,7 +70,7 @@ private:
             if (!is_zero) temporary = device_.allocate_scratch(static_cast<std::uint64_t>(size));
             use(temporary.get(), true);
         }
-        const CommandTarget target(device_, recorder);
+        const CommandTarget target(device_, recorder, request_.marks);
         if (request_.before != nullptr) target.replay(*request_.before);
         alignas(8) std::array<std::byte, LaunchPlan::max_block> block;
         const driver::Info& info = driver.info();

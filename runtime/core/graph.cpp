@@ -65,6 +65,8 @@ void GraphState::replay(const DeviceState& on) {
         return;
     }
     if (!update()) build(driver);
+    const std::string label = "graph of " + std::to_string(calls().size()) + " calls";
+    const NvtxRange range(observers == nullptr ? nullptr : observers->nvtx(), label.c_str());
     driver.replay(*graph_);
 }
 

@@ -54,6 +54,7 @@ void widen_gradient(ScalarView& gradient, const Dims& extents) {
 ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     ArgumentView view;
     view.kind = arg.kind;
+    if (arg.kind == Arg::Kind::tensor) view.tensor_name = arg.tensor->state()->name.get();
     if (arg.kind == Arg::Kind::tensor && argument != nullptr && argument->pitch != 0) {
         view.scalar = argument->element.scalar;
         view.data = flatten_field(*arg.tensor, *argument);
@@ -146,11 +147,13 @@ ObservedCalls observed_in(const CommandLog* before) {
 class Invocation {
 public:
     Invocation(const FunctionRef& ref, std::size_t call_index, PassKind pass, std::span<Arg> args,
-               Encoder* encoder, const Device* on, const LaunchKey* key, const CommandLog* before)
+               Encoder* encoder, const Device* on, const LaunchKey* key, const CommandLog* before,
+               LaunchMarks* marks)
         : ref_(ref),
           call_index_(call_index),
           key_(key),
           before_(before),
+          marks_(marks),
           module_(*ref.module),
           function_(module_.manifest().functions.at(ref.function)),
           call_(function_.calls.at(call_index)),
@@ -270,7 +273,7 @@ private:
         return detail::on_other_device(device, device_);
     }
 
-    [[nodiscard]] CommandTarget target() const { return {device_, recorder_, kept_ != nullptr}; }
+    [[nodiscard]] CommandTarget target() const { return {device_, recorder_, marks_, kept_ != nullptr}; }
 
     /// All that can still fail and leaves no trace: kernel and memory.
     void prepare(const BindRequest& request) {
@@ -684,6 +687,7 @@ private:
     std::size_t call_index_;
     const LaunchKey* key_;      ///< null when the launch isn't to be remembered
     const CommandLog* before_;  ///< what hooks recorded; null for none
+    LaunchMarks* marks_;        ///< null where nothing looks at the call
     const ModuleState& module_;
     const manifest::Function& function_;
     const manifest::Call& call_;
@@ -712,7 +716,7 @@ private:
 
 void launch_in_general(const LaunchRequest& request, const LaunchKey* key) {
     Invocation(request.function, request.call, request.pass, request.arguments, request.encoder, request.on,
-               key, request.before)
+               key, request.before, request.marks)
         .run(request.shape);
 }
 
@@ -782,15 +786,19 @@ void launch_admitted(const LaunchRequest& request) {
     const auto call = std::make_shared<ObservedCall>(request.function, request.call, request.pass);
     call->add_given(request.arguments);
     calls.push_back(call);
-    const auto launch = [&] {
-        launch_admitted(request);
+    const auto launch = [&](LaunchMarks& marks) {
+        LaunchRequest marked = request;
+        marked.marks = &marks;
+        launch_admitted(marked);
         call->add_made(request.arguments);
     };
     if (request.encoder == nullptr) {
         observers.run(device_of(request).driver(), calls, launch);
         return;
     }
-    launch();
+    LaunchMarks marks;
+    marks.label = call->label();
+    launch(marks);
     if (CommandLog* const log = command_log(request.encoder->state())) {
         call->own_values();
         log->end_part(std::move(calls));

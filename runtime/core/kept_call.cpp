@@ -102,7 +102,11 @@ void KeptCall::run(const DeviceState& on) {
     driver.admit();
     const std::lock_guard lock(mutex_);
     if (Observers* const observers = on.observers(); observers != nullptr) {
-        observers->run(driver, observed_now(), [&] { log_.run(driver); });
+        observers->run(driver, observed_now(), [&](LaunchMarks& marks) {
+            marks.mark_begin(driver);
+            log_.run(driver);
+            marks.mark_end(driver);
+        });
         return;
     }
     log_.run(driver);

@@ -12,8 +12,8 @@
 namespace kf::detail {
 namespace {
 
-/// Visits the scalars in row-major order until `visit` returns true, of a scalar's place in scalars; returns its
-/// index then.
+/// Visits the scalars in row-major order until `visit` returns true, of a scalar's place in scalars; returns
+/// its index then.
 template <class Visit>
 std::optional<Dims> find_scalar(const Dims& extents, const Dims& strides, Visit visit) {
     if (std::ranges::find(extents, 0) != extents.end()) return std::nullopt;

@@ -60,7 +60,14 @@ const char* ObservedCall::pass_name() const {
 
 std::string ObservedCall::label() const {
     const std::string pass = pass_name();
-    return pass == "forward" ? function_name() : function_name() + "." + pass;
+    std::string text = pass == "forward" ? function_name() : function_name() + "." + pass;
+    bool has_names = false;
+    for (const ObservedView& view : views_) {
+        if (view.tensor.empty() || view.is_gradient) continue;
+        text += (has_names ? ", " : "(") + call().arguments[view.leaf].name + "='" + view.tensor + "'";
+        has_names = true;
+    }
+    return has_names ? text + ")" : text;
 }
 
 std::string ObservedCall::name_of(const ObservedView& view) const {
@@ -71,7 +78,8 @@ std::string ObservedCall::name_of(const ObservedView& view) const {
 
 void ObservedCall::add_given(std::span<const Arg> items) {
     if (!gives_structs(call(), items.size())) {
-        for (std::size_t i = 0; i < std::min(items.size(), call().arguments.size()); ++i) add_leaf(i, items[i]);
+        for (std::size_t i = 0; i < std::min(items.size(), call().arguments.size()); ++i)
+            add_leaf(i, items[i]);
     } else {
         std::pmr::vector<Arg> leaves;
         add_leaves(call(), items, leaves);
@@ -86,7 +94,8 @@ void ObservedCall::add_given(std::span<const Arg> items) {
             const auto leaf = std::ranges::find_if(call().arguments, is_pointer);
             if (leaf == call().arguments.end()) continue;
             const bool is_written = told == &function_.options.writes;
-            add_elements(static_cast<std::size_t>(leaf - call().arguments.begin()), memory, true, is_written, true);
+            add_elements(static_cast<std::size_t>(leaf - call().arguments.begin()), memory, true, is_written,
+                         true);
         }
     }
 }
@@ -168,6 +177,7 @@ void ObservedCall::add_elements(std::size_t i, const AnyTensor& tensor, bool is_
     view.scalar = is_field ? argument.element.scalar : tensor.element().scalar;
     view.scalars = is_field ? flatten_field(tensor, argument) : flatten(tensor);
     view.allocation = tensor.state()->allocation;
+    view.tensor = tensor.name();
 }
 
 void ObservedCall::add_gradient(std::size_t i, const AnyTensor& gradient, bool is_read, bool is_written) {

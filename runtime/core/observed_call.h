@@ -25,9 +25,9 @@ struct ObservedView {
     ScalarType scalar = ScalarType::float32;
     ScalarView scalars;                              ///< in device memory, or in the host's
     std::shared_ptr<driver::Allocation> allocation;  ///< null for the host's
-    std::shared_ptr<std::vector<std::byte>> copy;    ///< of values that the call was given; null: they are lent
-    AnyTexture texture;                              ///< in place of scalars
-    std::string tensor;                              ///< the name of the tensor; mostly empty
+    std::shared_ptr<std::vector<std::byte>> copy;  ///< of values that the call was given; null: they are lent
+    AnyTexture texture;                            ///< in place of scalars
+    std::string tensor;                            ///< the name of the tensor; mostly empty
 };
 
 /// One call of a function. Points into its module.
@@ -46,15 +46,15 @@ public:
     void exchange(std::size_t leaf, const Arg& arg);
 
     [[nodiscard]] const std::vector<ObservedView>& views() const { return views_; }
-    /// "shade.backward": the function and, where it isn't forward, the pass.
+    /// "shade.backward(x='image')": the function, the pass where it isn't forward, and tensors with names.
     [[nodiscard]] std::string label() const;
     [[nodiscard]] const std::string& function_name() const;
     /// "forward", "backward", "fused", "jvp".
     [[nodiscard]] const char* pass_name() const;
     /// "argument 'x'", "the gradient of argument 'ray.t' (tensor 'rays')".
     [[nodiscard]] std::string name_of(const ObservedView& view) const;
-    /// The bytes of memory that it reads and writes, each of them once: of a tensor that the function takes whole,
-    /// as many as there are.
+    /// The bytes of memory that it reads and writes, each of them once: of a tensor that the function takes
+    /// whole, as many as there are.
     [[nodiscard]] std::uint64_t bytes() const;
 
 private:

@@ -120,7 +120,8 @@ RecordedCalls encoder(const py::object& self, const py::object& stream, const py
 
 void set_check(const Context& self, const std::optional<std::string>& check) {
     if (check && *check != "nan") {
-        refuse(ErrorCode::unknown_name, {"check", {}}, "'" + *check + "' is no check: there are \"nan\" and None");
+        refuse(ErrorCode::unknown_name, {"check", {}},
+               "'" + *check + "' is no check: there are \"nan\" and None");
     }
     self.device().set_check(check ? Check::nan : Check::nothing);
 }
@@ -263,7 +264,8 @@ void bind_device(py::module_& module) {
                 return "nan";
             },
             &set_check,
-            "What is looked for in each call: None, or \"nan\", a NaN or an infinity that a call makes of finite "
+            "What is looked for in each call: None, or \"nan\", a NaN or an infinity that a call makes of "
+            "finite "
             "numbers; kf.Error names that call then. KF_CHECK=nan says it when a device is opened.")
         .def("__eq__",
              [](const Context& self, const py::object& other) {

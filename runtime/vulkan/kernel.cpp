@@ -16,6 +16,7 @@
 #include "core/join.h"
 #include "core/spirv.h"
 #include "vulkan/formats.h"
+#include "vulkan/labels.h"
 #include "vulkan/residency.h"
 #include "vulkan/result.h"
 #include "vulkan/spirv_adapt.h"
@@ -304,6 +305,7 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const Words& words) {
     if (result < 0) {
         fail(result, "vkCreateShaderModule failed for kernel '" + name_ + "'");
     }
+    name_object(*context_, VK_OBJECT_TYPE_SHADER_MODULE, module_, name_);
     // Kernels reduce over subgroups; full ones keep that on the fast path where the group allows it.
     const Limits& limits = context_->physical.limits;
     full_subgroups_ = limits.full_subgroups && limits.max_subgroup_size != 0 &&
@@ -349,6 +351,7 @@ VkPipeline VulkanKernel::make_pipeline(std::uint64_t choices) const {
     if (result < 0) {
         fail(result, "vkCreateComputePipelines failed for kernel '" + name_ + "'");
     }
+    name_object(*context_, VK_OBJECT_TYPE_PIPELINE, pipeline, name_);
     return pipeline;
 }
 

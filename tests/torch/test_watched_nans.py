@@ -28,11 +28,15 @@ def watch(gradients: ModuleType, torch_device: str) -> Iterator[None]:
 def test_autograd(gradients: ModuleType, torch_device: str) -> None:
     function = gradients.polynomial.torch()
     x = torch.tensor([1.0, 2.0, 3e38], device=torch_device)
-    with pytest.raises(kf.Error, match=r"polynomial, forward pass, call \d+: argument 'result' has inf at \[2\]"):
+    with pytest.raises(
+        kf.Error, match=r"polynomial, forward pass, call \d+: argument 'result' has inf at \[2\]"
+    ):
         function(2.0, 8.0, -1.0, x)
     x = torch.tensor([1.0, 2.0, 3.0], device=torch_device, requires_grad=True)
     y = function(2.0, 8.0, -1.0, x)
-    with pytest.raises(kf.Error, match=r"backward pass, call \d+: the gradient of argument 'x' has inf at \[1\]"):
+    with pytest.raises(
+        kf.Error, match=r"backward pass, call \d+: the gradient of argument 'x' has inf at \[1\]"
+    ):
         y.backward(torch.tensor([1.0, 3e38, 1.0], device=torch_device))
     # What is given isn't the call's fault.
     assert torch.isnan(function(2.0, 8.0, -1.0, torch.full((3,), torch.nan, device=torch_device))).all()

@@ -128,11 +128,12 @@ public:
         return attempt(std::forward<Maker>(maker));
     }
 
-    /// Sets what is looked for in each call on the device, on whatever streams; the environment variable KF_CHECK
-    /// says it when a device is opened (KF_CHECK=nan). Check::nan waits for each call, and reads back all that it
-    /// reads and writes: a call that makes a NaN or an infinity throws Error (not_finite), which names the
-    /// function, the pass, the argument and the index. Recorded calls are looked at when they run, those of an
-    /// encoder that was made before the check, in a command buffer or on a captured stream never.
+    /// Sets what is looked for in each call on the device, on whatever streams; the environment variable
+    /// KF_CHECK says it when a device is opened (KF_CHECK=nan). Check::nan waits for each call, and reads
+    /// back all that it reads and writes: a call that makes a NaN or an infinity throws Error (not_finite),
+    /// which names the function, the pass, the argument and the index. Recorded calls are looked at when they
+    /// run, those of an encoder that was made before the check, in a command buffer or on a captured stream
+    /// never.
     void set_check(Check check) const;
     [[nodiscard]] Check check() const;
 

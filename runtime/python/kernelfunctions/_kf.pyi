@@ -73,10 +73,8 @@ class Device:
 
     @staticmethod
     def open(name: str | None = None) -> Device:
-        """Opens "cuda:0", "vulkan:1" or "vulkan:llvmpipe" (part of a name); None: the best there is.
-
-        Raises DeviceError (no-driver, no-device).
-        """
+        """Opens "cuda:0", "vulkan:1" or "vulkan:llvmpipe" (part of a name); None: the best there is. Raises
+        DeviceError (no-driver, no-device)."""
     @property
     def info(self) -> DeviceInfo: ...
     @property
@@ -101,11 +99,7 @@ class Device:
         """
     @property
     def check(self) -> Literal["nan"] | None:
-        """What is looked for in each call: None, or "nan".
-
-        With "nan", a call that makes a NaN or an infinity of finite numbers raises Error (not-finite), which
-        names it. KF_CHECK=nan says so when a device is opened.
-        """
+        """What is looked for in each call: "nan" or None. KF_CHECK says it when a device is opened."""
     @check.setter
     def check(self, check: Literal["nan"] | None) -> None: ...
     def encoder(self, *, stream: Stream | None = None, command_buffer: int | None = None) -> Encoder:
@@ -143,6 +137,7 @@ def default_device() -> Device:
     """The device that set_device() named, else KF_DEVICE's, else the best there is; opened once."""
 
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType | None
+_Extents: TypeAlias = int | Sequence[int]
 _Grad: TypeAlias = Tensor | npt.NDArray[Any] | None
 
 class Buffer:
@@ -224,11 +219,16 @@ class Tensor:
     """
 
     def __init__(
-        self, a: npt.ArrayLike, dtype: npt.DTypeLike | None = None, *, device: Device | None = None
+        self,
+        a: npt.ArrayLike,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        device: Device | None = None,
+        name: str | None = None,
     ) -> None:
         """Copies an array or nested lists to a device. Python floats become float32, ints int32."""
     @staticmethod
-    def from_numpy(a: npt.NDArray[Any], device: Device | None = None) -> Tensor:
+    def from_numpy(a: npt.NDArray[Any], device: Device | None = None, *, name: str | None = None) -> Tensor:
         """A contiguous copy of `a` (any strides) on a device."""
     @staticmethod
     def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
@@ -239,17 +239,17 @@ class Tensor:
         """
     @staticmethod
     def empty(
-        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+        shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """Uninitialised; dtype is float32 by default."""
     @staticmethod
     def zeros(
-        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+        shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """All elements 0; dtype is float32 by default."""
     @staticmethod
     def ones(
-        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+        shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """All elements 1; dtype is float32 by default."""
     def to_numpy(self) -> npt.NDArray[Any]:
@@ -317,6 +317,8 @@ class Tensor:
         """Device address of the first element."""
     @property
     def device(self) -> Device: ...
+    @property
+    def name(self) -> str | None: ...
     def __getitem__(self, index: _Index | tuple[_Index, ...]) -> Tensor:
         """A view, by integers, slices, None and ...; arrays of indices aren't supported."""
     def __setitem__(self, index: _Index | tuple[_Index, ...], value: float | npt.NDArray[Any]) -> None:
