@@ -18,6 +18,7 @@
 #include "python/tensor.h"
 #include "python/texture.h"
 #include "python/torch_outputs.h"
+#include "python/torch_range.h"
 
 namespace kf::python {
 namespace {
@@ -340,6 +341,7 @@ py::object QuickCall::run(const Options& options, Encoder* before, MadeGradients
         on = context->on_stream(current_stream(api, tagged_.ordinal()));
     }
     {
+        const TorchRange range(tagged_.torch_tensor() != nullptr, *known->info, pass_);
         const GilRelease release;
         if (gradients != nullptr) gradients->clear(*on);
         detail::invoke(*function, known->overload, pass_, call.args(),
