@@ -13,8 +13,8 @@ namespace {
 
 // NVTX's own interface between programs and tools, declared anew: its headers aren't needed to build. A tool
 // is given the places of functions, and writes its own ones there.
-using Function = void (*)();
-using FunctionTable = Function**;
+using ToolFunction = void (*)();
+using FunctionTable = ToolFunction**;
 using PushFunction = int (*)(const char* name);
 using PopFunction = int (*)();
 
@@ -41,8 +41,8 @@ struct VersionInfo {
 
 /// What a tool fills in. It may keep the places and write there as long as the process lives.
 struct Functions {
-    std::array<std::array<Function, largest_module>, module_sizes.size()> functions{};
-    std::array<std::array<Function*, largest_module + 1>, module_sizes.size()> places{};
+    std::array<std::array<ToolFunction, largest_module>, module_sizes.size()> functions{};
+    std::array<std::array<ToolFunction*, largest_module + 1>, module_sizes.size()> places{};
 
     Functions() {
         for (std::size_t module = 0; module < functions.size(); ++module) {
