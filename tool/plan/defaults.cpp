@@ -56,17 +56,16 @@ bool are_called_alike(const PlannedCall& one, const PlannedCall& other) {
     return false;
 }
 
-/// Several functions without their last parameters take the same.
-Diagnostic ambiguous(const ShorterOverload& one, const ShorterOverload& other) {
+/// `rival`: what such a call could mean as well.
+Diagnostic ambiguous(const ShorterOverload& other, const std::string& rival) {
     std::string types;
-    for (const std::string& type : given_types(one.planned, false))
+    for (const std::string& type : given_types(other.planned, false))
         types += (types.empty() ? "" : ", ") + type;
     return {Severity::warning,
             "default-ambiguous",
             other.planned.location,
-            "'" + other.name + "' has no call with (" + types +
-                ") alone: several functions have default values for the rest",
-            {one.function, other.function, "give one of the calls a \"name\" of its own"}};
+            "'" + other.name + "' has no call with (" + types + ") alone: it could mean several functions",
+            {other.function, rival, "give one of the calls a \"name\" of its own"}};
 }
 
 }  // namespace
@@ -109,6 +108,21 @@ std::vector<ShorterCall> shorter_calls(const CallSpec& call, const Fit& fit) {
     return calls;
 }
 
+const Function* find_rival(const Function& shorter, const Module& module) {
+    const std::size_t count = shorter.parameters.size();
+    const auto rival = std::ranges::find_if(module.functions, [&](const Function& function) {
+        const std::size_t all = function.parameters.size();
+        const auto has_type = [](const Parameter& one, const Parameter& other) {
+            return one.type.name == other.type.name;
+        };
+        return function.name == shorter.name && function.location != shorter.location && all >= count &&
+               all - count <= default_count(function) &&
+               std::equal(shorter.parameters.begin(), shorter.parameters.end(), function.parameters.begin(),
+                          function.parameters.begin() + static_cast<std::ptrdiff_t>(count), has_type);
+    });
+    return rival == module.functions.end() ? nullptr : &*rival;
+}
+
 Diagnostics add_shorter(Plan& plan, std::vector<ShorterOverload> overloads) {
     const auto is_known = [&](const ShorterOverload& one) {
         return std::ranges::any_of(plan.functions, [&](const PlannedFunction& function) {
@@ -120,6 +134,9 @@ Diagnostics add_shorter(Plan& plan, std::vector<ShorterOverload> overloads) {
     };
     std::erase_if(overloads, is_known);
     Diagnostics warnings;
+    for (const ShorterOverload& one : overloads)
+        if (!one.rival.empty()) add_distinct(warnings, {ambiguous(one, one.rival)});
+    std::erase_if(overloads, [](const ShorterOverload& one) { return !one.rival.empty(); });
     std::vector<bool> added(overloads.size(), true);
     for (std::size_t i = 0; i < overloads.size(); ++i) {
         for (std::size_t k = 0; k < i; ++k) {
@@ -130,7 +147,7 @@ Diagnostics add_shorter(Plan& plan, std::vector<ShorterOverload> overloads) {
             added[i] = false;
             if (overloads[i].function == overloads[k].function) continue;
             added[k] = false;
-            add_distinct(warnings, {ambiguous(overloads[k], overloads[i])});
+            add_distinct(warnings, {ambiguous(overloads[i], overloads[k].function)});
         }
     }
     for (std::size_t i = 0; i < overloads.size(); ++i) {

@@ -25,16 +25,21 @@ struct ShorterCall {
 /// values for them. A call with derivatives has no such.
 std::vector<ShorterCall> shorter_calls(const CallSpec& call, const Fit& fit);
 
+/// Returns another of the module's functions that a call could mean which leaves these arguments out, since
+/// it takes as many of the same types, or has default values for the rest; null where there is none.
+const Function* find_rival(const Function& shorter, const Module& module);
+
 /// An overload that leaves arguments out, planned.
 struct ShorterOverload {
     PlannedCall planned;
-    std::string name;      ///< on the host
-    std::string function;  ///< with all its parameters and where it is declared, for messages
+    std::string name;        ///< on the host
+    std::string function;    ///< with all its parameters and where it is declared, for messages
+    std::string rival = {};  ///< another function that Slang could mean by such a call; empty: none
 };
 
 /// Adds the overloads that leave arguments out, but for those that hosts would call as they call one of the
-/// plan's. Where they would call several functions in the same way it adds none of these, and returns a
-/// warning: "default-ambiguous".
+/// plan's. Where they, or Slang, could mean several functions it adds none of these, and returns
+/// warnings: "default-ambiguous".
 Diagnostics add_shorter(Plan& plan, std::vector<ShorterOverload> overloads);
 
 }  // namespace kf::gen

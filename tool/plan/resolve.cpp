@@ -114,7 +114,7 @@ public:
     CallPlanner(const CallSpec& call, TypeLookup& types, const HostStructs& hosts, Diagnostics& errors)
         : call_(call), types_(types), hosts_(hosts), errors_(errors) {}
 
-    /// Of each combination of kinds the overload that it means.
+    /// Returns the overload that each combination of kinds means.
     std::vector<Fit> plan(const std::vector<const Function*>& candidates) {
         std::vector<Fit> calls;
         if (candidates.size() == 1) {
@@ -782,8 +782,10 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
             std::vector<Fit> made = plan_all(shorter.call, {&shorter.function});
             // What doesn't make a call by itself isn't offered.
             if (!errors.empty() || made.empty()) continue;
-            plan.shorter.push_back(
-                {std::move(made.front().planned), call.name, candidate_notes({fit.candidate}).front()});
+            const Function* const rival = find_rival(shorter.function, module);
+            plan.shorter.push_back({std::move(made.front().planned), call.name,
+                                    candidate_notes({fit.candidate}).front(),
+                                    rival != nullptr ? candidate_notes({rival}).front() : std::string()});
         }
     }
     for (Fit& fit : fits) plan.calls.push_back(std::move(fit.planned));

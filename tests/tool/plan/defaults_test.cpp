@@ -135,15 +135,24 @@ TEST(DefaultsTest, FunctionsThatTakeTheSameWithoutThem) {
     ASSERT_TRUE(plan.ok()) << format_text(plan.errors().front());
     EXPECT_THAT(first_types(plan, 2), ElementsAre("float", "float"));
     EXPECT_THAT(first_types(plan, 1), IsEmpty());
-    ASSERT_THAT(plan.warnings(), SizeIs(1));
+    ASSERT_THAT(plan.warnings(), SizeIs(2)) << "one at each call";
     EXPECT_EQ(plan.warnings()[0].id, "default-ambiguous");
     EXPECT_EQ(plan.warnings()[0].message,
-              "'f' has no call with (value<float>) alone: several functions have "
-              "default values for the rest");
+              "'f' has no call with (value<float>) alone: it could mean several functions");
     EXPECT_THAT(
         plan.warnings()[0].notes,
         ElementsAre("candidate: float f(float x, float k) at functions.slang:1",
                     "candidate: float f(float x, int2 j) at functions.slang:2", HasSubstr("\"name\"")));
+}
+
+// Slang, too, would not know which of the two f(x) means.
+TEST(DefaultsTest, FunctionsThatTheSpecDoesNotCall) {
+    const Function exact = test::function_of("float", "f", {{"float", "x"}});
+    const auto plan = test::plan_of(both_values, {function_at(1, "float", {"float", "k"}), exact});
+    ASSERT_TRUE(plan.ok()) << format_text(plan.errors().front());
+    EXPECT_THAT(first_types(plan, 1), IsEmpty());
+    ASSERT_THAT(plan.warnings(), SizeIs(1));
+    EXPECT_EQ(plan.warnings()[0].id, "default-ambiguous");
 }
 
 TEST(DefaultsTest, ArgumentsThatTheHostDoesNotGive) {
