@@ -86,8 +86,8 @@ def test_default_values(names: ModuleType) -> None:
 def test_default_values_of_overloads(names: ModuleType) -> None:
     assert names.weighed(2.5) == 7.5
     assert names.weighed(2.5, 2) == 5
-    assert names.weighed(kf.int2(1, 2)) == 12
-    assert names.weighed(kf.int2(1, 2), k=2) == 6
+    assert names.weighed([1, 2]) == 12
+    assert names.weighed([1, 2], k=2) == 6
 
 
 @pytest.mark.parametrize("factor", [2, 3])

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/python_names.h"
 #include "emit/text.h"
 #include "plan/kinds/generator.h"
 #include "plan/structs.h"
@@ -112,6 +113,12 @@ void add_docs(UsedStruct& used, const std::vector<StructText>& texts) {
 }
 
 }  // namespace
+
+std::vector<std::string> python_parameters_of(const PlannedCall& call) {
+    std::vector<std::string> names;
+    for (const PlannedParameter& parameter : call.parameters) names.push_back(parameter.host.name);
+    return detail::python_parameters(names);
+}
 
 std::vector<PlannedArgument> host_items(const PlannedCall& call) {
     std::vector<PlannedArgument> items;

@@ -12,6 +12,9 @@ namespace kf::gen {
 /// of the struct's type, that has a gradient where one of its fields has; its `element_name` is the type's.
 std::vector<PlannedArgument> host_items(const PlannedCall& call);
 
+/// What Python takes the call's parameters by.
+std::vector<std::string> python_parameters_of(const PlannedCall& call);
+
 /// A struct type, or a vector given field by field, and how the plan's calls take it.
 struct UsedStruct {
     Type type;

@@ -49,18 +49,15 @@ struct ArgumentNames {
 };
 
 ArgumentNames argument_names(const PlannedCall& call) {
-    UniqueNames names;
     ArgumentNames list;
+    list.parameters = python_parameters_of(call);
     const std::vector<PlannedArgument> items = host_items(call);
     std::size_t at = 0;
-    for (const PlannedParameter& parameter : call.parameters) {
-        std::string name = parameter.host.name;
-        if (parameter.tangent_of < 0)
-            name = names.claim(parameter.role == Role::result ? "result" : python_identifier(name));
-        list.parameters.push_back(name);
+    for (std::size_t i = 0; i < call.parameters.size(); ++i) {
+        const PlannedParameter& parameter = call.parameters[i];
         for (const std::size_t end = at + manifest::item_count(parameter.host); at < end; ++at) {
             const std::string& path = items[at].host.name;
-            list.items.push_back(name + path.substr(parameter.host.name.size()));
+            list.items.push_back(list.parameters[i] + path.substr(parameter.host.name.size()));
         }
     }
     return list;
@@ -268,8 +265,7 @@ private:
                 if (parameters[i].role == Role::result) {
                     results.insert(results.begin(), {i, "result", *type});
                 } else {
-                    const std::string& slang = parameters[i].host.name;
-                    results.push_back({i, detail::python_keyword(slang, is_jvp(form)), *type});
+                    results.push_back({i, names[i], *type});
                 }
             }
         }
@@ -559,9 +555,9 @@ private:
         };
         const bool nameless = named("");
         const bool records = is_recorded(form);
-        std::vector<std::string> list{named("self") ? "_self" : "self"};
+        std::vector<std::string> list{"self"};
         if (records) list.emplace_back(named("encoder") ? "_encoder: kf.Encoder" : "encoder: kf.Encoder");
-        if (!nameless && (records || named("self"))) list.emplace_back("/");
+        if (!nameless && records) list.emplace_back("/");
         for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
             const PythonParameter& parameter = signature.parameters[i];
             if (i == by_name) list.emplace_back("*");
