@@ -295,6 +295,21 @@ GivenObject* GivenObject::field(const ParameterTree& structure, std::size_t fiel
     return fields_.emplace_back(name, std::move(made)).second.get();
 }
 
+GivenObject* GivenObject::default_field(const ParameterTree& structure, std::size_t field) {
+    const auto known = reader_.classes.find(structure.type);
+    if (PyDict_Check(content_.ptr()) == 0 || known == reader_.classes.end()) return nullptr;
+    const py::object defaults = py::getattr(known->second, "_defaults", py::none());
+    if (PyDict_Check(defaults.ptr()) == 0) return nullptr;
+    const py::handle attribute = reader_.views.of(structure).fields[field].attribute;
+    const py::handle value = PyDict_GetItem(defaults.ptr(), attribute.ptr());
+    if (!value) return nullptr;
+    const std::string_view name = structure.fields[field].name;
+    const auto own = std::ranges::find(fields_, name, [](const auto& one) { return one.first; });
+    if (own == fields_.end()) return nullptr;
+    own->second = std::make_unique<GivenObject>(reader_, value, memory_);
+    return own->second.get();
+}
+
 std::string GivenObject::other_field(const ParameterTree& structure) {
     // Objects of the class have its fields, and no others.
     if (is_own_class(structure)) return {};

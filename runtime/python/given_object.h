@@ -52,6 +52,7 @@ public:
     bool is_nothing() override { return given_.is_none(); }
     bool is_object(bool part) override;
     GivenObject* field(const manifest::ParameterTree& structure, std::size_t field) override;
+    GivenObject* default_field(const manifest::ParameterTree& structure, std::size_t field) override;
     std::string other_field(const manifest::ParameterTree& structure) override;
     bool lists_fields() override { return PyDict_Check(content_.ptr()) != 0; }
     bool is_of_other_class(const manifest::ParameterTree& structure) override;

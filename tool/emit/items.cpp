@@ -140,6 +140,12 @@ std::vector<UsedStruct> used_structs(const Plan& plan) {
         if (!function.owner.empty() && !function.is_method()) collector.add_statics(function.owner);
     }
     for (UsedStruct& one : used) add_docs(one, plan.structs);
+    for (UsedStruct& one : used) {
+        const auto known = plan.defaults.find(one.type.name);
+        if (one.type.kind == TypeKind::structure && known != plan.defaults.end())
+            one.defaults = known->second;
+        one.defaults.resize(fields_of(one.type).size());
+    }
     return used;
 }
 

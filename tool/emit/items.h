@@ -25,6 +25,7 @@ struct UsedStruct {
     std::vector<std::string> doc = {};  ///< what is written above it, a line each
     /// For each of fields_of(type), the same.
     std::vector<std::vector<std::string>> field_docs = {};
+    FieldDefaults defaults = {};  ///< of each of fields_of(type)
 };
 
 /// Each once, those that others are made of first.

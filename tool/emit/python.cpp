@@ -785,9 +785,10 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     numpy = numpy || structs.has_dtypes();
     const bool generic = typing.contains("TypeVar");
     follows_torch = follows_torch || structs.follow_torch();
-    std::set<std::string> extensions;  // type variables of these have defaults
+    std::set<std::string> extensions;  // type variables of these have defaults, and Python 3.10 lacks others
     if (structs.has_variables() || follows_torch) extensions.insert("TypeVar");
     if (refuses_torch) extensions.insert("Never");
+    if (structs.has_optional_fields()) extensions.insert("NotRequired");
     if (extensions.contains("TypeVar")) typing.erase("TypeVar");
     if (follows_torch) typing.insert("Any");
     if (follows_torch) words.insert("TorchTensor");

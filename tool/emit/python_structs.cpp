@@ -7,6 +7,7 @@
 
 #include "core/python_names.h"
 #include "emit/element.h"
+#include "emit/field_defaults.h"
 #include "emit/python_signature.h"
 #include "emit/text.h"
 #include "plan/structs.h"
@@ -173,6 +174,9 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
         if (!is_object(used) && !variables_.contains(used.type.name)) continue;
         typing_.insert({"TypeAlias", "TypedDict"});
         if (has_own_attributes(used.type)) typing_.insert("Protocol");
+        for (std::size_t i = 0; i < used.type.fields.size(); ++i)
+            has_optional_ = has_optional_ ||
+                            (is_object(used) && !is_made(used, used.type.fields[i]) && has_default(used, i));
         for (const Field& field : used.type.fields) {
             const std::string type = taken_in_form(field_type(field.type, used.fields), TorchForm::any);
             for (const char* word :
@@ -310,6 +314,17 @@ bool PythonStructs::has_dtypes() const {
                        [](const UsedStruct& used) { return used.whole && has_layout(used.type); });
 }
 
+bool PythonStructs::has_default(const UsedStruct& used, std::size_t field) const {
+    const Type& inner = innermost_of(used.type.fields[field].type);
+    return !used.defaults[field].empty() &&
+           (inner.kind != TypeKind::structure || names_.contains(inner.name));
+}
+
+std::string PythonStructs::default_text(const UsedStruct& used, std::size_t field) const {
+    return python_literal(used.type.fields[field].type, used.defaults[field],
+                          [&](const Type& type) { return names_.at(type.name); });
+}
+
 View::List PythonStructs::module_view() const {
     const auto format = [&](const Type& type) {
         std::string extents;
@@ -358,11 +373,18 @@ View::List PythonStructs::module_view() const {
         };
         View::List made;
         if (!quoted.empty()) made.emplace_back(tuple("_made", quoted));
+        std::vector<std::string> values;
+        for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
+            if (has_default(used, i)) values.push_back(attributes[i] + ": " + default_text(used, i));
+        }
+        View::List defaults;
+        if (!values.empty()) defaults.emplace_back(wrap_list(4, "_defaults = {", values, "}"));
         list.emplace_back(View::Object{{"class", names_.at(used.type.name)},
                                        {"slang", used.type.name},
                                        {"doc", docstring_of(used)},
                                        {"fields", tuple("_fields", attributes)},
                                        {"made", std::move(made)},
+                                       {"defaults", std::move(defaults)},
                                        {"dtype", std::move(dtype)}});
     }
     return list;
@@ -423,9 +445,10 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
         for (std::size_t i = 0; i < names.size(); ++i) {
             const Field& field = used.type.fields[i];
             const bool made = is_made(used, field);
+            const bool optional = made || has_default(used, i);
             renamed = renamed || names[i] != field.name;
             // Behind one that may be left out, others go by name.
-            if (!made && parameters.back().ends_with("None") && !by_name) {
+            if (!optional && parameters.back().find(" = ") != std::string::npos && !by_name) {
                 parameters.emplace_back("*");
                 by_name = true;
             }
@@ -435,12 +458,17 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
             const std::string held = made ? "Any" : variable.empty() ? value_of(field.type) : variable;
             fields.emplace_back(View::Object{{"name", names[i]}, {"type", held}});
             parameters.push_back(names[i] + ": " +
-                                 (made ? "Any = None" : (variable.empty() ? type : variable)));
+                                 (made ? "Any = None" : (variable.empty() ? type : variable)) +
+                                 (optional && !made ? " = ..." : ""));
+            const bool may_lack = optional && !made;
             if (!made)
-                given.emplace_back(View::Object{{"name", names[i]},
-                                                {"key", field.name},
-                                                {"type", type},
-                                                {"own_type", covariant(given_type)}});
+                given.emplace_back(
+                    View::Object{{"name", names[i]},
+                                 {"key", field.name},
+                                 {"own_type", covariant(given_type)},
+                                 {"entry", may_lack ? "NotRequired[" + type + "]" : type},
+                                 {"own_entry", may_lack ? "NotRequired[" + covariant(given_type) + "]"
+                                                        : covariant(given_type)}});
         }
         View::List object;
         if (is_object(used)) object.emplace_back(object_view(used, std::move(given), renamed));

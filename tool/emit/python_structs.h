@@ -48,6 +48,8 @@ public:
     /// Whether that struct's class has a field's attribute of this name.
     [[nodiscard]] bool has_field(const std::string& slang, const std::string& attribute) const;
     [[nodiscard]] std::vector<std::string> names() const;
+    /// Whether dicts of some struct may lack fields.
+    [[nodiscard]] bool has_optional_fields() const { return has_optional_; }
     /// Whether some class has a dtype.
     [[nodiscard]] bool has_dtypes() const;
     /// Whether some class is generic in what its fields hold.
@@ -65,6 +67,8 @@ private:
     std::vector<UsedEnum> enums_;
     std::map<std::string, std::string> enum_words_;  ///< by Slang's name: what stands for members' names
     std::string field_type(const Type& type, bool by_field) const;
+    bool has_default(const UsedStruct& used, std::size_t field) const;
+    std::string default_text(const UsedStruct& used, std::size_t field) const;
     void claim_variables(const UsedStruct& used, UniqueNames& classes);
     View::List variables_view(const UsedStruct& used) const;
     View::List returned_view(const UsedStruct& used) const;
@@ -85,6 +89,7 @@ private:
     std::map<std::string, std::string> returned_;  ///< by Slang's name: one that is returned by value
     std::set<std::string> following_;              ///< by Slang's name: those whose fields may be PyTorch's
     std::set<std::string> typing_;
+    bool has_optional_ = false;  ///< some field may be left out of a dict
     std::set<std::string> words_;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -152,6 +153,10 @@ struct PlannedFunction {
     bool operator==(const PlannedFunction&) const = default;
 };
 
+/// Of each of a struct's fields, in order, the bits of the numbers in it that it has where nobody says
+/// otherwise; none for one without such a value.
+using FieldDefaults = std::vector<std::vector<std::uint64_t>>;
+
 struct Plan {
     std::string name;                  ///< of the spec: file names, the Python module
     std::string cpp_namespace;         ///< defaults to `name`; may be nested: "app::kernels"
@@ -162,6 +167,7 @@ struct Plan {
         {};  ///< the global parameters that some call reaches, as kernels have them
     std::vector<NamedText> formats = {};  ///< that the spec states of textures that are globals, or in some
     std::vector<std::string> flag_enums = {};  ///< the names of enums whose members are combined
+    std::map<std::string, FieldDefaults> defaults = {};  ///< by struct, of those that have some
 
     bool operator==(const Plan&) const = default;
 };

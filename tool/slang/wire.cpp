@@ -33,12 +33,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, el
                                    members, addressing, texture)
 
 static void to_json(Json& json, const Field& field) {
-    json = Json::array({field.name, field.type, field.no_diff});
+    json = Json::array({field.name, field.type, field.no_diff, field.has_default});
 }
 static void from_json(const Json& json, Field& field) {
     json.at(0).get_to(field.name);
     json.at(1).get_to(field.type);
     json.at(2).get_to(field.no_diff);
+    json.at(3).get_to(field.has_default);
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no_diff_written, has_default)
