@@ -76,7 +76,7 @@ private:
     [[nodiscard]] std::string default_of(const UsedStruct& used, std::size_t field) const;
     /// The number of the first of the last fields that all have default values.
     [[nodiscard]] std::size_t first_optional(const UsedStruct& used) const;
-    /// Of a template for fields: its parameters, of which those of such fields may be left out.
+    /// Returns the parameters of a template for fields, of which those of such fields may be left out.
     [[nodiscard]] std::string template_declaration(const UsedStruct& used) const;
     [[nodiscard]] View::List guides_view(const UsedStruct& used, const std::string& name) const;
     /// What its members may not be called.

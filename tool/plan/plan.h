@@ -153,7 +153,7 @@ struct PlannedFunction {
     bool operator==(const PlannedFunction&) const = default;
 };
 
-/// Of each of a struct's fields, in order, the bits of the numbers in it that it has where nobody says
+/// For each of a struct's fields, in order, the bits of the numbers in it that it has where nobody says
 /// otherwise; none for one without such a value.
 using FieldDefaults = std::vector<std::vector<std::uint64_t>>;
 
@@ -166,7 +166,7 @@ struct Plan {
     std::vector<GlobalForm> globals =
         {};  ///< the global parameters that some call reaches, as kernels have them
     std::vector<NamedText> formats = {};  ///< that the spec states of textures that are globals, or in some
-    std::vector<std::string> flag_enums = {};  ///< the names of enums whose members are combined
+    std::vector<std::string> flag_enums = {};            ///< the names of enums whose members are combined
     std::map<std::string, FieldDefaults> defaults = {};  ///< by struct, of those that have some
 
     bool operator==(const Plan&) const = default;

@@ -61,7 +61,7 @@ private:
         for (std::size_t i = 4; i < instruction.size(); ++i) {
             const auto composite = parts_.find(value);
             if (composite == parts_.end()) {
-                // Of a null composite all is.
+                // All parts of a null composite are null.
                 if (number(value) == 0) numbers_[instruction[2]] = 0;
                 return;
             }
