@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/convert.h"
+#include "core/kinds/questions.h"
 
 namespace kf::check {
 
