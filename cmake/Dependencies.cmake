@@ -44,7 +44,7 @@ if(KF_BUILD_PYTHON)
     find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
     if(NOT pybind11_DIR)
         execute_process(
-            COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir
+            COMMAND ${Python_EXECUTABLE} -c "import pybind11; print(pybind11.get_cmake_dir())"
             OUTPUT_VARIABLE pybind11_cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
         set(pybind11_ROOT ${pybind11_cmake_dir})
     endif()
