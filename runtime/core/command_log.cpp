@@ -13,8 +13,7 @@ void CommandLog::dispatch(const driver::Dispatch& dispatch) {
                                     dispatch.groups,
                                     {dispatch.block.begin(), dispatch.block.end()},
                                     {dispatch.uses.begin(), dispatch.uses.end()},
-                                    {dispatch.resources.begin(), dispatch.resources.end()},
-                                    std::string(dispatch.label)});
+                                    {dispatch.resources.begin(), dispatch.resources.end()}});
 }
 
 void CommandLog::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
@@ -28,7 +27,10 @@ void CommandLog::copy(const std::shared_ptr<driver::Allocation>& target, std::ui
     commands_.emplace_back(Copy{target, target_offset, source, source_offset, size});
 }
 
-driver::Dispatch CommandLog::last_dispatch() const { return std::get<Dispatch>(commands_.back()).lent(); }
+driver::Dispatch CommandLog::last_dispatch() const {
+    const Dispatch& last = std::get<Dispatch>(commands_.back());
+    return {last.kernel.get(), last.groups, last.block, last.uses, last.resources};
+}
 
 std::span<std::byte> CommandLog::block(std::size_t index) {
     auto command = commands_.begin();
@@ -66,7 +68,7 @@ void CommandLog::exchange(const std::shared_ptr<driver::Allocation>& known,
 void CommandLog::run(driver::Device& device) const {
     for (const Command& command : commands_) {
         if (const auto* one = std::get_if<Dispatch>(&command)) {
-            device.dispatch_again(one->lent());
+            device.dispatch_again({one->kernel.get(), one->groups, one->block, one->uses, one->resources});
         } else {
             std::visit([&](const auto& kept) { kept.replay(device); }, command);
         }

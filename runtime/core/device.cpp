@@ -10,7 +10,6 @@
 #include "core/backends.h"
 #include "core/device_state.h"
 #include "core/encoder_state.h"
-#include "core/observers.h"
 #include "core/process.h"
 
 namespace kf {
@@ -155,15 +154,6 @@ Device Device::with_stream(void* stream) const {
                                                             ") takes no stream; CUDA devices do");
     }
     return Device(detail::DeviceState::make(state_, std::move(driver)));
-}
-
-void Device::set_check(Check check) const {
-    state_->observe([&](detail::Observers& observers) { observers.watch_nan(check == Check::nan); });
-}
-
-Check Device::check() const {
-    const detail::Observers* const observers = state_->observers();
-    return observers != nullptr && observers->watches_nan() ? Check::nan : Check::nothing;
 }
 
 void Device::flush() const { state_->driver().flush(); }

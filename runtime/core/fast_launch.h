@@ -12,7 +12,6 @@ namespace kf::detail {
 
 class DeviceState;
 class ModuleState;
-struct LaunchMarks;
 
 /// A call that was admitted, and whose hooks were called.
 struct LaunchRequest {
@@ -24,7 +23,6 @@ struct LaunchRequest {
     const Dims* shape = nullptr;
     const Device* on = nullptr;
     const CommandLog* before = nullptr;  ///< what hooks recorded; null for none
-    LaunchMarks* marks = nullptr;        ///< null where nothing looks at the call
 };
 
 /// The device, on a stream of the caller's or not, that the call is made on.

@@ -75,10 +75,7 @@ manifest::Image spirv_image(const EmittedKernel& emitted, const CompiledKernel& 
     return image;
 }
 
-}  // namespace
-
-Outcome<manifest::Kernel> assemble_kernel(const KernelUnit& unit, const CompiledUnit& compiled,
-                                          const std::vector<manifest::Image>& cuda_images) {
+Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& compiled) {
     manifest::Kernel kernel;
     kernel.name = unit.name;
     kernel.variant = unit.variant;
@@ -96,9 +93,10 @@ Outcome<manifest::Kernel> assemble_kernel(const KernelUnit& unit, const Compiled
         if (target == CodeTarget::spirv)
             kernel.images.push_back(spirv_image(emitted, compiled.at(target), unit.interface));
     }
-    kernel.images.insert(kernel.images.end(), cuda_images.begin(), cuda_images.end());
     return kernel;
 }
+
+}  // namespace
 
 Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
                                      const std::vector<CompiledUnit>& compiled,
@@ -122,10 +120,12 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
         }
     }
     for (std::size_t i = 0; i < kernels.units.size(); ++i) {
-        Outcome<manifest::Kernel> kernel =
-            assemble_kernel(kernels.units[i], compiled[i],
-                            cuda_images.empty() ? std::vector<manifest::Image>() : cuda_images[i]);
+        Outcome<manifest::Kernel> kernel = kernel_of(kernels.units[i], compiled[i]);
         if (!kernel) return kernel.errors();
+        if (!cuda_images.empty()) {
+            std::vector<manifest::Image>& images = kernel.value().images;
+            images.insert(images.end(), cuda_images[i].begin(), cuda_images[i].end());
+        }
         manifest.kernels.push_back(std::move(kernel.value()));
     }
     return manifest;

@@ -629,7 +629,8 @@ private:
         if (form.target == CodeTarget::spirv) {
             reached = reached_in_spirv(text);
         } else {
-            reached = reached_in_cuda(without_prelude(text));
+            const std::size_t end = text.find(cuda_prelude_end);
+            reached = reached_in_cuda(std::string_view(text).substr(end == std::string::npos ? 0 : end));
         }
         place_reached(entry(form).session->slang(), sources_, reached);
         return reached;

@@ -67,7 +67,6 @@ struct Event {
     Context* context = nullptr;
     Stream* stream = nullptr;
     std::size_t position = 0;
-    bool is_timed = false;
 };
 
 struct Pool {

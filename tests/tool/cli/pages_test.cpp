@@ -19,8 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<std::string> command_names{"init",    "generate", "check",     "list",
-                                             "explain", "inspect",  "completion"};
+const std::vector<std::string> command_names{"init", "generate", "check", "list", "inspect", "completion"};
 const std::vector<std::string> option_names{"--output",       "--force",
                                             "--output-dir",   "--depfile",
                                             "--stamp",        "--dry-run",
@@ -36,9 +35,7 @@ const std::vector<std::string> option_names{"--output",       "--force",
                                             "--cxx-option",   "--compile-commands",
                                             "--jobs",         "--verbose",
                                             "--quiet",        "--werror",
-                                            "--error-format", "--python-package",
-                                            "--name",         "--kernel",
-                                            "--show"};
+                                            "--error-format", "--python-package"};
 
 std::string printed(const std::vector<std::string>& arguments) {
     const CommandLine line = parse_command_line(arguments, FakeFileSystem(), "1.2.3");

@@ -334,7 +334,7 @@ class Plan:
                 continue
             tangent = _present(nest(parameter, items))
             if tangent is not None:
-                named[parameter.keyword] = tangent
+                named[parameter.name] = tangent
         args, keywords = self.arguments(values)
         keywords = {**keywords, **(more or {}), "tangents": named}
         jvp: Any = self.function.jvp

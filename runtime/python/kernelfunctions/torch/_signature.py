@@ -26,7 +26,7 @@ class Argument:
 
 def identifier(path: str) -> str:
     """Returns "layers_0_weights" for "layers[0].weights"."""
-    word = "_".join(part for part in re.split(r"\W+", path) if part).lstrip("_") or "_"
+    word = re.sub(r"\W+", "_", path).strip("_") or "_"
     if keyword.iskeyword(word):
         return f"{word}_"  # graphs are written as Python, with names of arguments
     return f"field{word}" if word[0].isdigit() else word
@@ -84,8 +84,7 @@ class Signature:
 
     def _arguments(self, number: int, slot: Slot) -> list[Argument]:
         leaf = slot.leaf
-        owner = self.call.parameters[slot.owner]
-        name = identifier(owner.keyword + slot.name[len(owner.name) :])
+        name = identifier(slot.name)
         if leaf is None:
             if slot.parameter.form == "tensor":
                 raise MisfitError(
