@@ -9,14 +9,15 @@ namespace {
 /// The text with all its globals as variables, or properties, without what stands in ids for the text.
 std::string settable(const std::string& text, bool are_properties = false) {
     std::vector<GlobalForm> forms;
-    std::string end;
+    std::string suffix;
     for (const GlobalPlace& place : global_places(text)) {
         forms.push_back({place.id, are_properties});
-        end = place.id.substr(place.id.rfind('_'));
+        suffix = place.id.substr(place.id.rfind('_'));
     }
     std::string changed = with_settable_globals(text, forms);
-    for (std::size_t at = changed.find(end); !end.empty() && at != changed.npos; at = changed.find(end))
-        changed.erase(at, end.size());
+    for (std::size_t at = changed.find(suffix); !suffix.empty() && at != changed.npos;
+         at = changed.find(suffix))
+        changed.erase(at, suffix.size());
     return changed;
 }
 
