@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Tries `./bootstrap demo` in a new root file system, as a newcomer would: from nothing, and again without network.
 #
-# usage: demo.sh ROOT [--as-user] [NEW_ROOT_OPTION...]
+# usage: demo.sh ROOT [--as-user] [--once] [NEW_ROOT_OPTION...]
 #   --as-user  as a user who isn't root and has no sudo, in a path with spaces, with a home that can't be written
+#   --once     not again without network
 # ROOT has been made by new_root.sh. The checkout is then in ROOT, at the path that the last but one line prints.
 set -euo pipefail
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -12,6 +13,11 @@ shift
 user=root checkout=/root/kernelfunctions
 if [ "${1:-}" = --as-user ]; then
     user=ada checkout='/srv/her code/kernel functions'
+    shift
+fi
+once=false
+if [ "${1:-}" = --once ]; then
+    once=true
     shift
 fi
 options=("$@")
@@ -72,6 +78,8 @@ check $code "demo, from nothing, as $user in '$checkout' (Debian $(cat "$root/et
 if [ $code = 0 ]; then
     expected=$(grep -c '^[^#]' "$source/samples/demo.txt")
     check "$([ "$(grep -c '==> .*samples/' "$log")" = "$expected" ]; echo $?)" "each of the $expected samples ran"
+fi
+if [ $code = 0 ] && ! $once; then
     before=$(built) code=0 SECONDS=0
     demo "$log" --offline || code=$?
     check $code "demo again, without network: numbers after $(first_sample "$log") s, all after $SECONDS s"
