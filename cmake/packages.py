@@ -7,7 +7,6 @@ Debian packages, and SHA256SUMS of them all. The same build of the same commit m
 byte.
 """
 
-import argparse
 import getpass
 import gzip
 import hashlib
@@ -20,7 +19,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from wheels import DISTRIBUTIONS, EPOCH, ROOT, pack, run
+from wheels import DISTRIBUTIONS, EPOCH, ROOT, pack, packing_parser, run
 
 #: What is installed from the archive: all components but `python`, for which there is a wheel.
 ARCHIVED = ("runtime", "development", "tool")
@@ -114,14 +113,9 @@ def write_sums(folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="packs everything that a release holds from a build tree")
-    parser.add_argument(
-        "--build", type=Path, default=ROOT / "build" / "release", help="default: build/release"
-    )
-    parser.add_argument(
-        "--output", type=Path, default=ROOT / "build" / "packages", help="default: build/packages"
-    )
-    options = parser.parse_args()
+    options = packing_parser(
+        "packs everything that a release holds from a build tree", "packages"
+    ).parse_args()
     build, output = options.build.resolve(), options.output.resolve()
     if output.exists() and any(output.iterdir()):
         sys.exit(f"{output} isn't empty")

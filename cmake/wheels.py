@@ -63,15 +63,17 @@ def pack(name: str, build: Path, output: Path) -> Path:
         return Path(shutil.move(tagged, output / tagged.name))
 
 
+def packing_parser(description: str, output: str) -> argparse.ArgumentParser:
+    """Returns a parser of the folders of a build tree and of what is packed from it (build/`output`)."""
+    parser = argparse.ArgumentParser(description=description)
+    for option, name in (("--build", "release"), ("--output", output)):
+        parser.add_argument(option, type=Path, default=ROOT / "build" / name, help=f"default: build/{name}")
+    return parser
+
+
 def main() -> None:
     """Packs both, or those that are named."""
-    parser = argparse.ArgumentParser(description="packs the wheels from a build tree")
-    parser.add_argument(
-        "--build", type=Path, default=ROOT / "build" / "release", help="default: build/release"
-    )
-    parser.add_argument(
-        "--output", type=Path, default=ROOT / "build" / "wheels", help="default: build/wheels"
-    )
+    parser = packing_parser("packs the wheels from a build tree", "wheels")
     parser.add_argument("names", nargs="*", default=list(DISTRIBUTIONS), help="kernelfunctions, kfgen")
     options = parser.parse_args()
     for name in options.names:

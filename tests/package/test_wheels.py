@@ -273,6 +273,7 @@ def test_both_kfgens_write_the_same(build_dir: Path, project: Path, tmp_path: Pa
         tmp_path / "made",
     )
     run(*command, "--python", "--cache-dir", tmp_path / "cache")
+
     def made_in(folder: Path) -> list[str]:
         # Other tests have imported what lies beside the first.
         return sorted(path.name for path in folder.iterdir() if path.name != "__pycache__")

@@ -81,8 +81,9 @@ run_in_root() {
     for entry in "${binds[@]}"; do
         mkdir -p "${entry%%:*}" "$root${entry#*:}"
     done
-    # In namespaces of its own, what is mounted and started here ends with the command.
-    exec unshare --mount --pid --fork --kill-child "${offline[@]}" bash -s "$root" "$user" "$home" "${folder:-$home}" \
+    # In namespaces of its own, what is mounted and started here ends with the command, and with who called it: unshare
+    # takes no SIGTERM.
+    exec setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child "${offline[@]}" bash -s "$root" "$user" "$home" "${folder:-$home}" \
         "${#binds[@]}" "${binds[@]}" "${#environment[@]}" "${environment[@]}" "$@" <<'INSIDE'
 set -euo pipefail
 root=$1 user=$2 home=$3 folder=$4

@@ -109,8 +109,8 @@ private:
 }  // namespace
 
 std::string call_sums(std::string_view code) {
-    const bool has_sums = code.find(sum_prefix) != std::string_view::npos;
-    const std::vector<CudaFunction> functions = has_sums ? functions_in(code) : std::vector<CudaFunction>();
+    if (code.find(sum_prefix) == std::string_view::npos) return std::string(code);
+    const std::vector<CudaFunction> functions = functions_in(code);
     const CudaCalls calls(functions);
     std::string result;
     std::size_t done = 0;

@@ -55,8 +55,9 @@ public:
         const auto found = is_followed(variable) ? stored_.find(variable) : stored_.end();
         return found == stored_.end() ? 0 : found->second;
     }
-    /// Whether a buffer is ever stored to it, and nothing but loads and stores has it. Most variables hold
-    /// other things: an unrolled loop has thousands, and what is in each behind each branch is a lot to keep.
+    /// Returns whether a buffer is ever stored to it, and nothing but loads and stores has it. Most variables
+    /// hold other things: an unrolled loop has thousands, and what is in each behind each branch is a lot to
+    /// keep.
     [[nodiscard]] bool is_followed(std::uint32_t variable) const {
         return holders_.contains(variable) && variables_.contains(variable) && !used_.contains(variable);
     }

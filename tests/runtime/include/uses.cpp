@@ -20,7 +20,7 @@
 #include <kf/overload.h>
 #include <kf/vulkan.h>
 
-// As kfgen generates it, a struct and functions that take every form of argument.
+// A struct, and functions that take every form of argument, as kfgen generates them.
 namespace made {
 
 struct Ray {
