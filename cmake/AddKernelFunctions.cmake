@@ -3,7 +3,8 @@
 # add_kernel_functions(<target> [STATIC | SHARED]
 #     SPEC <calls.kf.json>              # the call spec; required
 #     [BACKENDS vulkan|cuda ...]        # instead of the spec's "targets"
-#     [NAMESPACE <cpp::namespace>]      # of the generated header, instead of the spec's
+#     [NAME <name>]                     # of what is generated and its namespace, instead of the spec's
+#     [NAMESPACE <cpp::namespace>]      # of the generated header, instead of the spec's or NAME
 #     [INCLUDE_DIRECTORIES <dir> ...]   # searched for Slang modules
 #     [DEFINITIONS <A> <B=1> ...]       # for Slang's preprocessor
 #     [PYTHON <package>]                # also <output directory>/<package>/{NAME.py,NAME.pyi,NAME.kfa,py.typed}
@@ -23,8 +24,10 @@
 # kf::runtime_shared where it is shared itself or SHARED_RUNTIME is given, else kf::runtime. A program that gets both
 # would have two runtimes, and isn't configured.
 #
-# NAME is the spec's "name", and NAME.h is in the HEADERS file set, so `#include "NAME.h"` works for whoever links
-# <target> and install(TARGETS <target> FILE_SET HEADERS) installs it. So is NAME.cuh where the spec's "outputs" have
+# NAME is what is given so, or else the spec's "name". A program that links two targets of one NAME isn't configured.
+#
+# NAME.h is in the HEADERS file set, so `#include "NAME.h"` works for whoever links <target> and
+# install(TARGETS <target> FILE_SET HEADERS) installs it. So is NAME.cuh where the spec's "outputs" have
 # "cuda_header" (which needs the spec to exist when the project is configured). The target's property
 # KF_ARTIFACT is the path of NAME.kfa and KF_OUTPUT_DIRECTORY its folder ($<CONFIG> is part of both with
 # Multi-Config generators). Everything that kfgen read takes part in dependencies, through its depfile.
@@ -44,7 +47,7 @@ cmake_policy(VERSION 3.25)
 
 function(add_kernel_functions target)
     set(lists BACKENDS INCLUDE_DIRECTORIES DEFINITIONS OPTIONS DEPENDS)
-    set(singles SPEC NAMESPACE PYTHON OUTPUT_DIRECTORY EMBED CACHE_DIR)
+    set(singles SPEC NAME NAMESPACE PYTHON OUTPUT_DIRECTORY EMBED CACHE_DIR)
     cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;SHARED_RUNTIME;NO_EMBED;TORCH_TESTS" "${singles}" "${lists}")
     set(where "add_kernel_functions(${target})")
     if(arg_UNPARSED_ARGUMENTS)
@@ -84,6 +87,11 @@ function(add_kernel_functions target)
     _kf_read_spec("${where}" ${spec} name has_cuda_header has_structs)
     _kf_generator("${where}" kfgen kfgen_dependency)
     _kf_output_directory(${target} "${arg_OUTPUT_DIRECTORY}" directory)
+    if(arg_NAME)
+        set(name ${arg_NAME})
+        _kf_check_name("${where}: NAME" "${name}")
+    endif()
+    _kf_claim("${where}" ${target} ${directory} ${name})
 
     set(command ${kfgen} generate ${spec} -o ${directory}
         --no-progress --depfile ${directory}/${name}.d --stamp ${directory}/${name}.stamp)
@@ -95,6 +103,9 @@ function(add_kernel_functions target)
     foreach(backend IN LISTS arg_BACKENDS)
         list(APPEND command --backend ${backend})
     endforeach()
+    if(arg_NAME)
+        list(APPEND command --name ${name})
+    endif()
     if(arg_NAMESPACE)
         list(APPEND command --namespace ${arg_NAMESPACE})
     endif()
@@ -132,7 +143,13 @@ function(add_kernel_functions target)
     endif()
     if(arg_PYTHON)
         list(APPEND command --python-package ${arg_PYTHON})
-        list(APPEND generated ${directory}/${name}.py ${directory}/${name}.pyi ${directory}/py.typed)
+        list(APPEND generated ${directory}/${name}.py ${directory}/${name}.pyi)
+        # That of all modules of the folder, which the first one's rule stands for.
+        get_property(writer GLOBAL PROPERTY "_kf_writes ${directory}/py.typed")
+        if(NOT writer)
+            set_property(GLOBAL PROPERTY "_kf_writes ${directory}/py.typed" ${target})
+            list(APPEND generated ${directory}/py.typed)
+        endif()
     endif()
     set(tests)
     if(arg_TORCH_TESTS)
@@ -173,13 +190,17 @@ function(add_kernel_functions target)
     set_target_properties(${target} PROPERTIES
         POSITION_INDEPENDENT_CODE ON
         KF_ARTIFACT ${directory}/${name}.kfa
-        KF_OUTPUT_DIRECTORY ${directory})
+        KF_OUTPUT_DIRECTORY ${directory}
+        # In a program that links two headers of one name, one of them would be found for both.
+        INTERFACE_KF_NAME_${name} ${target}
+        COMPATIBLE_INTERFACE_STRING KF_NAME_${name})
     if(has_structs)
         cmake_path(GET spec PARENT_PATH folder)
         target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
         _kf_write_cxx_options(${target} ${cxx_options})
     endif()
     if(arg_NO_EMBED)
+        _kf_claim_artifact("${where}" ${target} ${type} ${name})
         add_custom_command(TARGET ${target} POST_BUILD
             COMMAND ${CMAKE_COMMAND} -E copy_if_different ${directory}/${name}.kfa $<TARGET_FILE_DIR:${target}>
             VERBATIM)
@@ -217,12 +238,37 @@ function(_kf_read_spec where spec name_result cuda_header_result structs_result)
         cmake_path(GET spec FILENAME name)
         string(REGEX REPLACE "([.]kf)?[.]json$" "" name "${name}")
     endif()
-    if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
-        message(FATAL_ERROR "${where}: ${spec}: \"name\" must be an identifier, not '${name}'")
-    endif()
+    _kf_check_name("${where}: ${spec}: \"name\"" "${name}")
     set(${name_result} ${name} PARENT_SCOPE)
     set(${cuda_header_result} ${has_cuda_header} PARENT_SCOPE)
     set(${structs_result} ${has_structs} PARENT_SCOPE)
+endfunction()
+
+function(_kf_check_name what name)
+    if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+        message(FATAL_ERROR "${what} must be an identifier, not '${name}'")
+    endif()
+endfunction()
+
+# Refuses a second target that writes files of this name into this folder.
+function(_kf_claim where target folder name)
+    get_property(other GLOBAL PROPERTY "_kf_writes ${folder}/${name}")
+    if(other AND NOT other STREQUAL target)
+        message(FATAL_ERROR "${where}: the target '${other}' has the NAME '${name}' in the same folder: "
+            "state another NAME, or another OUTPUT_DIRECTORY")
+    endif()
+    set_property(GLOBAL PROPERTY "_kf_writes ${folder}/${name}" ${target})
+endfunction()
+
+# The same of NAME.kfa beside the library, of this type.
+function(_kf_claim_artifact where target type name)
+    string(REPLACE "STATIC" "ARCHIVE" kind ${type})
+    string(REPLACE "SHARED" "LIBRARY" kind ${kind})
+    get_target_property(folder ${target} ${kind}_OUTPUT_DIRECTORY)
+    if(NOT folder)
+        set(folder ${CMAKE_CURRENT_BINARY_DIR})
+    endif()
+    _kf_claim("${where}" ${target} ${folder} ${name})
 endfunction()
 
 # Writes a response file for kfgen: how the target compiles C++.
@@ -365,10 +411,12 @@ function(_kf_check_package where package)
 endfunction()
 
 # Copies what Python needs, and further files named, into <directory>/<package>, so that <directory> can go on sys.path.
+# It depends on the stamp alone: Make knows no rule for by-products, and looks for them while kfgen still runs. py.typed
+# is touched, not copied: other targets' modules may be in the same package.
 function(_kf_python_package target directory name package)
     string(REPLACE "." "/" folder ${package})
     set(folder ${directory}/${folder})
-    set(files ${name}.py ${name}.pyi ${name}.kfa py.typed ${ARGN})
+    set(files ${name}.py ${name}.pyi ${name}.kfa ${ARGN})
     list(TRANSFORM files PREPEND ${directory}/ OUTPUT_VARIABLE sources)
     list(TRANSFORM files PREPEND ${folder}/ OUTPUT_VARIABLE copies)
     add_custom_command(
@@ -376,8 +424,8 @@ function(_kf_python_package target directory name package)
         BYPRODUCTS ${copies}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
         COMMAND ${CMAKE_COMMAND} -E copy_if_different ${sources} ${folder}
-        COMMAND ${CMAKE_COMMAND} -E touch ${directory}/${name}.python.stamp
-        DEPENDS ${directory}/${name}.stamp ${sources}
+        COMMAND ${CMAKE_COMMAND} -E touch ${folder}/py.typed ${directory}/${name}.python.stamp
+        DEPENDS ${directory}/${name}.stamp
         VERBATIM)
     target_sources(${target} PRIVATE ${directory}/${name}.python.stamp)
 endfunction()

@@ -10,10 +10,12 @@
 #include "output/journal.h"
 #include "output/sink.h"
 #include "run/against.h"
+#include "run/explanation.h"
 #include "run/extraction.h"
 #include "run/generate.h"
 #include "run/inspection.h"
 #include "run/listing.h"
+#include "run/long_loops.h"
 #include "run/records.h"
 #include "run/session.h"
 #include "run/starter.h"
@@ -122,14 +124,17 @@ int check(const Options& options, DiskFileSystem& disk) {
     const OutputPaths paths = output_paths(spec.value(), options);
     const Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
     if (const int code = report(findings(generated, options, &disk)); code != exit_done) return code;
+    report(findings(loop_warnings(spec.value(), generated.value().inputs.files), {}, options, &disk));
     if (!options.gradients.wanted) return exit_done;
     return finish(check_generated(program, spec.value(), options, generated.value(), disk), options, disk);
 }
 
-int list(const Options& options, DiskFileSystem& disk) {
+/// Prints what `text_of` makes of the spec.
+template <class TextOf>
+int print_of_spec(const Options& options, const DiskFileSystem& disk, TextOf text_of) {
     const Outcome<Spec> spec = load_spec(options, disk);
     if (const int code = report(findings(spec, options, &disk)); code != exit_done) return code;
-    const Outcome<std::string> text = list_calls(spec.value(), options);
+    const Outcome<std::string> text = text_of(spec.value());
     if (const int code = report(findings(text, options, &disk)); code != exit_done) return code;
     std::cout << text.value();
     return exit_done;
@@ -158,7 +163,12 @@ int run(const CommandLine& line, DiskFileSystem& disk) {
         case Command::init: return init(line.options, disk);
         case Command::generate: return generate(line.options, disk);
         case Command::check: return check(line.options, disk);
-        case Command::list: return list(line.options, disk);
+        case Command::list:
+            return print_of_spec(line.options, disk,
+                                 [&](const Spec& spec) { return list_calls(spec, line.options); });
+        case Command::explain:
+            return print_of_spec(line.options, disk,
+                                 [&](const Spec& spec) { return explain(spec, line.options, disk); });
         case Command::inspect: return inspect(line.options, disk);
         case Command::none: break;
     }

@@ -46,6 +46,7 @@ AnyTensor make_view(const TensorState& state, const Dims& shape, const Dims& str
     }
     next.grad_in = std::move(grad_in);
     next.grad_out = std::move(grad_out);
+    next.name = state.name;
     return AnyTensor(std::make_shared<const TensorState>(std::move(next)));
 }
 
@@ -423,6 +424,17 @@ AnyTensor AnyTensor::without_grads() const {
         return *this;
     }
     return make_view(state, state.shape, state.strides, 0, {}, {});
+}
+
+AnyTensor AnyTensor::named(std::string_view name) const {
+    TensorState next = state_of(*this);
+    next.name = name.empty() ? nullptr : std::make_shared<const std::string>(name);
+    return AnyTensor(std::make_shared<const TensorState>(std::move(next)));
+}
+
+std::string AnyTensor::name() const {
+    const TensorState& state = state_of(*this);
+    return state.name == nullptr ? std::string() : *state.name;
 }
 
 const AnyTensor& AnyTensor::grad_in() const { return state_of(*this).grad_in; }

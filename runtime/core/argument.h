@@ -4,6 +4,7 @@
 #include <kf/types.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -54,8 +55,10 @@ struct Argument {
     Kind kind;
     Element element;   ///< what one element of the host argument is; of generators the parameter's
     std::string type;  ///< how Slang spells `element`, where that isn't as its extents look: "float[4]"
-    /// The names and values of an enum's members. They may be absent: nothing that runs depends on them.
+    /// The names and values of an enum's members: values that the host passes are checked against them. They
+    /// may be absent.
     std::vector<std::pair<std::string, std::int64_t>> members;
+    bool flags = false;     ///< members may be combined: any bit of theirs may be set
     std::int64_t rank = 0;  ///< of tensors, counted in `element`s; of generators how many indices they make
     /// How the tensor's dimensions, then `element.extents`, split: the first `call_rank` of them feed the
     /// call shape, the next `inner_rank` are those of a parameter that is a tensor, of any extent, and the
@@ -98,5 +101,13 @@ inline bool passes_elements(const Argument& argument) {
     return passes_value(argument) || passes_tensor(argument);
 }
 inline bool has_host_value(const Argument& argument) { return passed_as(argument) != HostPassing::nothing; }
+
+/// An argument by value that is an enum's, and the item that it is, or a field of which it is.
+struct EnumValue {
+    std::size_t item = 0;
+    std::size_t argument = 0;
+
+    bool operator==(const EnumValue&) const = default;
+};
 
 }  // namespace kf::manifest

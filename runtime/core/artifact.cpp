@@ -18,6 +18,7 @@
 #include "core/artifact_words.h"
 #include "core/block_records.h"
 #include "core/cbor.h"
+#include "core/enum_values.h"
 #include "core/items.h"
 #include "core/resource_list.h"
 #include "core/sha256.h"
@@ -145,6 +146,7 @@ Argument argument_of(const Value& j) {
             argument.members.emplace_back(member.at(0).text(), integer(member.at(1)));
         }
     }
+    if (j.contains("flags")) argument.flags = flag(j, "flags");
     return argument;
 }
 
@@ -368,7 +370,10 @@ Manifest read(const SharedBytes& artifact, bool checks_images) {
     }
     check(manifest);
     for (Function& function : manifest.functions) {
-        for (Call& call : function.calls) call.resources = resource_arguments(call);
+        for (Call& call : function.calls) {
+            call.resources = resource_arguments(call);
+            call.enum_values = detail::enum_values(call);
+        }
     }
     return manifest;
 }

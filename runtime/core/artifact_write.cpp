@@ -1,4 +1,4 @@
-// Artifacts to CBOR. The only file of the runtime that includes nlohmann_json.
+// Artifacts to CBOR. The only file of the runtime's folder that includes nlohmann_json.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -73,6 +73,7 @@ json to_json(const Argument& argument) {
     for (const auto& [name, value] : argument.members) {
         j["members"].push_back(json::array({name, value}));
     }
+    if (argument.flags) j["flags"] = true;
     return j;
 }
 

@@ -40,6 +40,7 @@ struct ArgumentView {
     const AnyTexture* texture = nullptr;
     const Sampler* sampler = nullptr;   ///< of a combined texture, too
     const AnyTensor* pushed = nullptr;  ///< of a value: the tensor given for pushed gradients, `grad_out`
+    const std::string* tensor_name = nullptr;  ///< null for none
 };
 
 /// A view along the call's dimensions; strides are 0 where the argument is broadcast.
@@ -163,7 +164,9 @@ void pack_again(const manifest::Record& record, const Binding& binding, std::uin
 void put_value(const ElementType& element, const void* source, std::byte* target);
 
 /// Sets how many groups the bound launch gets, for a kernel of which `resident` groups run on one processor
-/// at once (0: not known), and the tiles of one that walks rows. Kernels loop over what is left.
-void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident);
+/// at once (0: not known) and a thread takes `calls_per_thread` at most (0: any number), and the tiles of one
+/// that walks rows. Kernels loop over what is left.
+void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident,
+                 std::uint32_t calls_per_thread);
 
 }  // namespace kf::detail

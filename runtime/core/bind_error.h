@@ -19,7 +19,11 @@ namespace kf::detail {
 
 [[noreturn]] inline void fail(const BindRequest& request, std::size_t argument, ErrorCode code,
                               const std::string& what) {
-    fail(request, code, "argument '" + host_name(request.call, argument) + "': " + what);
+    const bool is_named =
+        argument < request.arguments.size() && request.arguments[argument].tensor_name != nullptr;
+    fail(request, code,
+         "argument '" + host_name(request.call, argument) + "'" +
+             (is_named ? " (tensor '" + *request.arguments[argument].tensor_name + "')" : "") + ": " + what);
 }
 
 inline std::string dimension_text(std::size_t dimension) { return "dimension " + std::to_string(dimension); }

@@ -100,9 +100,23 @@ std::int64_t element_bytes(const Argument& argument) {
     return static_cast<std::int64_t>(element_type(argument.element).size());
 }
 
+/// Throws where the threads that round an argument's sums would loop over more of them than the device's
+/// loops can be long.
+void check_loops(const BindRequest& request, const manifest::Kernel& kernel, std::size_t i,
+                 std::int64_t sums) {
+    constexpr std::int64_t most_iterations = 65'000;
+    const std::int64_t most = most_iterations * threads_of(kernel);
+    if (request.limits.calls_per_thread == 0 || sums <= most) return;
+    fail(request, ErrorCode::shape_mismatch,
+         "argument '" + request.call.arguments[i].name + "': its gradient has " + std::to_string(sums) +
+             " scalars, but one of half, or a deterministic one, has at most " + std::to_string(most) +
+             " on a Vulkan driver for the CPU, which ends loops early");
+}
+
 void plan_temporary(const BindRequest& request, Binding& binding) {
     TemporaryPlan& plan = binding.temporary;
-    const auto& records = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)].records;
+    const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
+    const auto& records = kernel.records;
     const auto has = [&](RecordKind kind) {
         return std::any_of(records.begin(), records.end(),
                            [&](const auto& record) { return record.kind == kind; });
@@ -121,6 +135,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
             fail_without_memory();
         }
         if (bound.scratch_count > 0) {
+            check_loops(request, kernel, i, bound.scratch_count);
             bound.scratch_at = reserve(plan, bytes * bound.scratch_count);
         }
     }
@@ -215,19 +230,16 @@ void check_tiles(const BindRequest& request, const Binding& binding) {
 
 }  // namespace
 
-void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident) {
+void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident,
+                 std::uint32_t calls_per_thread) {
     if (request.call.dispatch != manifest::Dispatch::elements) {
         settle_new_gradients(request, binding);
         return;  // the host has said how many
     }
     const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
-    const LaunchSize launch{threads_of(kernel),
-                            kernel.calls_per_thread,
-                            request.limits.processors,
-                            resident,
-                            request.limits.calls_per_thread,
-                            request.limits.max_groups,
-                            takes_textures(kernel)};
+    const LaunchSize launch{
+        threads_of(kernel), kernel.calls_per_thread,   request.limits.processors, resident,
+        calls_per_thread,   request.limits.max_groups, takes_textures(kernel)};
     const bool summing = sums(binding);
     const bool walks = kernel.variant == manifest::Variant::rows;
     binding.groups =
@@ -246,7 +258,7 @@ void bind_launch(const BindRequest& request, Binding& binding) {
         return;
     }
     check_tiles(request, binding);
-    size_launch(request, binding, 0);
+    size_launch(request, binding, 0, request.limits.calls_per_thread);
     plan_temporary(request, binding);
 }
 

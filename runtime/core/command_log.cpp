@@ -13,7 +13,8 @@ void CommandLog::dispatch(const driver::Dispatch& dispatch) {
                                     dispatch.groups,
                                     {dispatch.block.begin(), dispatch.block.end()},
                                     {dispatch.uses.begin(), dispatch.uses.end()},
-                                    {dispatch.resources.begin(), dispatch.resources.end()}});
+                                    {dispatch.resources.begin(), dispatch.resources.end()},
+                                    std::string(dispatch.label)});
 }
 
 void CommandLog::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
@@ -27,10 +28,7 @@ void CommandLog::copy(const std::shared_ptr<driver::Allocation>& target, std::ui
     commands_.emplace_back(Copy{target, target_offset, source, source_offset, size});
 }
 
-driver::Dispatch CommandLog::last_dispatch() const {
-    const Dispatch& last = std::get<Dispatch>(commands_.back());
-    return {last.kernel.get(), last.groups, last.block, last.uses, last.resources};
-}
+driver::Dispatch CommandLog::last_dispatch() const { return std::get<Dispatch>(commands_.back()).lent(); }
 
 std::span<std::byte> CommandLog::block(std::size_t index) {
     auto command = commands_.begin();
@@ -68,7 +66,7 @@ void CommandLog::exchange(const std::shared_ptr<driver::Allocation>& known,
 void CommandLog::run(driver::Device& device) const {
     for (const Command& command : commands_) {
         if (const auto* one = std::get_if<Dispatch>(&command)) {
-            device.dispatch_again({one->kernel.get(), one->groups, one->block, one->uses, one->resources});
+            device.dispatch_again(one->lent());
         } else {
             std::visit([&](const auto& kept) { kept.replay(device); }, command);
         }

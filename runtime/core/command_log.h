@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "core/owners.h"
 
 namespace kf::detail {
+
+class ObservedCall;
 
 /// Owns what its commands use. They were checked by the calls that made them, and drivers check them again
 /// when they are replayed. Not thread-safe.
@@ -24,7 +27,19 @@ public:
               const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
               std::uint64_t size) override;
 
+    /// The commands up to `end`, from the part before on: they are these calls.
+    struct Part {
+        std::size_t end = 0;
+        std::vector<std::shared_ptr<const ObservedCall>> calls;
+    };
+    /// Says of which calls the commands since the last part are; see core/observers.h.
+    void end_part(std::vector<std::shared_ptr<const ObservedCall>> calls) {
+        parts_.push_back({commands_.size(), std::move(calls)});
+    }
+    [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+
     [[nodiscard]] bool is_empty() const { return commands_.empty(); }
+    [[nodiscard]] std::size_t size() const { return commands_.size(); }
     /// The block of the last command, a dispatch.
     [[nodiscard]] std::span<std::byte> last_block() { return std::get<Dispatch>(commands_.back()).block; }
     /// The last command, a dispatch; lent.
@@ -45,8 +60,13 @@ public:
     /// Gives them, in order, to a driver::Recorder or a driver::Device.
     template <class Target>
     void replay(Target& target) const {
-        for (const Command& command : commands_) {
-            std::visit([&](const auto& kept) { kept.replay(target); }, command);
+        replay(target, 0, commands_.size());
+    }
+    /// The same of the commands [begin, end).
+    template <class Target>
+    void replay(Target& target, std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i) {
+            std::visit([&](const auto& kept) { kept.replay(target); }, commands_[i]);
         }
     }
 
@@ -57,10 +77,14 @@ private:
         std::vector<std::byte> block;
         std::vector<driver::Use> uses;
         std::vector<driver::Resource> resources;
+        std::string label;
 
+        [[nodiscard]] driver::Dispatch lent() const {
+            return {kernel.get(), groups, block, uses, resources, label};
+        }
         template <class Target>
         void replay(Target& target) const {
-            target.dispatch({kernel.get(), groups, block, uses, resources});
+            target.dispatch(lent());
         }
     };
     struct Fill {
@@ -89,6 +113,7 @@ private:
     using Command = std::variant<Dispatch, Fill, Copy>;
 
     std::vector<Command> commands_;
+    std::vector<Part> parts_;
     Owners<driver::Allocation> allocations_;
 };
 

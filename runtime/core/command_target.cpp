@@ -5,8 +5,24 @@
 
 namespace kf::detail {
 
+void CommandTarget::mark_begin() const {
+    if (marks_ != nullptr && recorder_ == nullptr) marks_->mark_begin(driver_);
+}
+
+void CommandTarget::dispatch_marked(driver::Dispatch dispatch) const {
+    dispatch.label = marks_->label;
+    if (recorder_ != nullptr) {
+        recorder_->dispatch(dispatch);
+        return;
+    }
+    mark_begin();
+    driver_.dispatch(dispatch);
+    marks_->mark_end(driver_);
+}
+
 void CommandTarget::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
                          std::uint64_t size) const {
+    mark_begin();
     if (recorder_ != nullptr) {
         recorder_->fill(target, offset, size, 0);
     } else {
@@ -46,6 +62,7 @@ void CommandTarget::zero(const std::shared_ptr<driver::Allocation>& target, std:
 }
 
 void CommandTarget::replay(const CommandLog& log) const {
+    mark_begin();
     if (recorder_ != nullptr) {
         log.replay(*recorder_);
     } else {

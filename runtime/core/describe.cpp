@@ -14,8 +14,8 @@ std::string type_text(const manifest::Argument& argument) {
 }
 
 bool ends_in_vector(const manifest::Argument& argument) {
-    if (argument.element.extents.empty()) {
-        return false;
+    if (argument.element.extents.empty() || !argument.members.empty()) {
+        return false;  // an enum may be called as a vector is
     }
     std::string name = type_text(argument);
     name.resize(std::min(name.find('['), name.size()));

@@ -10,6 +10,7 @@
 #include "core/backends.h"
 #include "core/device_state.h"
 #include "core/encoder_state.h"
+#include "core/observers.h"
 #include "core/process.h"
 
 namespace kf {
@@ -154,6 +155,15 @@ Device Device::with_stream(void* stream) const {
                                                             ") takes no stream; CUDA devices do");
     }
     return Device(detail::DeviceState::make(state_, std::move(driver)));
+}
+
+void Device::set_check(Check check) const {
+    state_->observe([&](detail::Observers& observers) { observers.watch_nan(check == Check::nan); });
+}
+
+Check Device::check() const {
+    const detail::Observers* const observers = state_->observers();
+    return observers != nullptr && observers->watches_nan() ? Check::nan : Check::nothing;
 }
 
 void Device::flush() const { state_->driver().flush(); }

@@ -2,15 +2,52 @@
 #include "core/device_state.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <vector>
+
+#include "core/observers.h"
 
 namespace kf::detail {
 
+namespace {
+
+/// What the environment variable KF_CHECK asks for.
+Check check_of_environment() {
+    const char* const value = std::getenv("KF_CHECK");
+    const std::string_view text = value == nullptr ? "" : value;
+    if (text.empty() || text == "0") return Check::nothing;
+    if (text == "nan") return Check::nan;
+    throw ArgumentError(ErrorCode::unknown_name,
+                        "KF_CHECK=" + std::string(text) + ": this runtime knows KF_CHECK=nan");
+}
+
+}  // namespace
+
 DeviceState::DeviceState(std::shared_ptr<driver::Device> device)
-    : driver_(std::move(device)), info_(device_info(driver_->info())) {}
+    : driver_(std::move(device)), info_(device_info(driver_->info())) {
+    const bool watches_nan = check_of_environment() == Check::nan;
+    const Nvtx* const nvtx = Nvtx::of_process();
+    const bool shows_labels = driver_->shows_labels();
+    if (!watches_nan && nvtx == nullptr && !shows_labels) return;
+    observe([&](Observers& observers) {
+        observers.watch_nan(watches_nan);
+        observers.show_labels(nvtx, shows_labels);
+    });
+}
 
 DeviceState::DeviceState(std::shared_ptr<DeviceState> root, std::shared_ptr<driver::Device> on_stream)
     : root_(std::move(root)), driver_(std::move(on_stream)) {}
+
+DeviceState::~DeviceState() = default;
+
+void DeviceState::observe(const std::function<void(Observers&)>& change) {
+    if (root_) return root_->observe(change);
+    const std::lock_guard lock(mutex_);
+    if (!observers_) observers_ = std::make_unique<Observers>();
+    change(*observers_);
+    active_observers_.store(observers_->is_needed() ? observers_.get() : nullptr, std::memory_order_release);
+}
 
 void DeviceState::destroy(DeviceState* state) {
     if (state->process_.is_here()) {

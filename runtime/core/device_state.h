@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,11 +42,17 @@ private:
     std::shared_ptr<driver::Kernel> kernel_;
 };
 
+class Observers;
+
 class DeviceState {
 public:
+    /// Throws ArgumentError (unknown_name) where the environment's KF_CHECK asks for what isn't known.
     explicit DeviceState(std::shared_ptr<driver::Device> device);
     /// The device of `root` on a stream of the caller's: another driver, all else is the root's.
     DeviceState(std::shared_ptr<DeviceState> root, std::shared_ptr<driver::Device> on_stream);
+    ~DeviceState();
+    DeviceState(const DeviceState&) = delete;
+    DeviceState& operator=(const DeviceState&) = delete;
 
     /// Makes a state that a child process, which can't close the device, never destroys.
     template <class... Arguments>
@@ -77,6 +84,12 @@ public:
     std::shared_ptr<LazyKernel> kernel(const manifest::Kernel& kernel);
     /// The one sampler of that description, which the device keeps. Throws what the driver throws.
     std::shared_ptr<driver::Sampler> sampler(const driver::SamplerDescription& description);
+    /// What looks at each call on the device; null where nothing does.
+    [[nodiscard]] Observers* observers() const {
+        return root()->active_observers_.load(std::memory_order_acquire);
+    }
+    /// Calls `change(observers)`, which says what they are to look at from now on.
+    void observe(const std::function<void(Observers&)>& change);
     /// Tells devices apart, one on whatever streams not; none is used again.
     [[nodiscard]] std::uint64_t id() const { return root()->id_; }
 
@@ -94,6 +107,9 @@ private:
     std::size_t kept_kernels_ = 16;  ///< when those of modules that are gone were last removed
     std::uint64_t id_ = next_id();   ///< of the root
     std::vector<std::shared_ptr<driver::Sampler>> samplers_;
+    std::unique_ptr<Observers>
+        observers_;  ///< of the root, once some were needed; kept, since calls may use them
+    std::atomic<Observers*> active_observers_ = nullptr;  ///< the same while they are
 };
 
 /// A handle over a driver's device; how tests put in one of their own.

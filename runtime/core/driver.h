@@ -12,11 +12,10 @@
 #include "core/driver_objects.h"
 #include "core/image_device.h"
 #include "core/manifest.h"
+#include "core/observable_device.h"
+#include "core/recorder.h"
 
 namespace kf::driver {
-
-/// Groups in x, y and z. Nothing runs where one of them is 0.
-using Grid = std::array<std::uint32_t, 3>;
 
 struct Info {
     std::string backend;  ///< "vulkan" or "cuda"
@@ -39,38 +38,9 @@ struct Info {
     std::uint64_t least_import = ~std::uint64_t{0};
 };
 
-struct Dispatch {
-    Kernel* kernel = nullptr;  ///< lent, as what is used
-    Grid groups{};
-    std::span<const std::byte> block;          ///< the packed parameter block, copied before the call returns
-    std::span<const Use> uses;                 ///< the memory that addresses in the block lead to
-    std::span<const Resource> resources = {};  ///< one for each slot of the kernel's; they need no Use
-};
-
-/// An ordered list of commands. Hazards between them are found from their uses. Not thread-safe.
-class Recorder {
-public:
-    virtual ~Recorder() = default;
-    virtual void dispatch(const Dispatch& dispatch) = 0;
-    /// Fills bytes [offset, offset + size) with a repeated 32-bit word; both multiples of 4.
-    virtual void fill(const std::shared_ptr<Allocation>& target, std::uint64_t offset, std::uint64_t size,
-                      std::uint32_t word) = 0;
-    virtual void copy(const std::shared_ptr<Allocation>& target, std::uint64_t target_offset,
-                      const std::shared_ptr<Allocation>& source, std::uint64_t source_offset,
-                      std::uint64_t size) = 0;
-};
-
-/// A list of commands that is recorded once and runs often: Device::replay(). Hazards between them, and with
-/// what else runs, are found from their uses. One thread at a time.
-class Graph : public Recorder {
-public:
-    /// Replaces the block of dispatch number `index`, counted as they were recorded, for later runs.
-    virtual void set_block(std::size_t index, std::span<const std::byte> block) = 0;
-};
-
 /// An open device. Thread-safe: calls of several threads are taken one after the other. Errors are
 /// kf::DeviceError with the driver's own code and text.
-class Device : public ImageDevice {
+class Device : public ImageDevice, public ObservableDevice {
 public:
     /// What a thread that waits in admit(), admit_kernel(), read_back(), wait_until_idle() or wait() calls at
     /// least every 50 ms, holding no lock of the device. What it throws ends the wait, and the device can be

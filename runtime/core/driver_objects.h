@@ -75,8 +75,9 @@ using Resource = std::variant<BufferRange, ImageBinding, SamplerBinding>;
 class Kernel : public std::enable_shared_from_this<Kernel> {
 public:
     virtual ~Kernel() = default;
-    std::uint32_t resident_groups = 0;  ///< that one processor runs at once; 0: the driver doesn't say
-    const void* home = nullptr;         ///< as Allocation::home
+    std::uint32_t resident_groups = 0;   ///< that one processor runs at once; 0: the driver doesn't say
+    std::uint32_t calls_per_thread = 0;  ///< as Info::calls_per_thread, or fewer: its own loops need room
+    const void* home = nullptr;          ///< as Allocation::home
 };
 
 }  // namespace kf::driver

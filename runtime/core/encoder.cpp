@@ -5,12 +5,19 @@
 #include "core/command_log.h"
 #include "core/encoder_state.h"
 #include "core/kept_call.h"
+#include "core/observers.h"
 
 namespace kf {
 
 Encoder::Encoder(std::shared_ptr<detail::DeviceState> device)
     : state_(std::make_unique<detail::EncoderState>()) {
-    state_->recorder = device->driver().make_recorder();
+    const detail::Observers* const observers = device->observers();
+    if (observers == nullptr || !observers->is_of_each_call()) {
+        state_->recorder = device->driver().make_recorder();
+    } else {
+        state_->recorder = std::make_unique<detail::CommandLog>();
+        state_->target = detail::EncoderState::Target::observed;
+    }
     state_->device = std::move(device);
 }
 
@@ -38,6 +45,10 @@ void Encoder::submit() {
     open.device->driver().admit();
     // Moved out first: a submission that failed is over too.
     std::unique_ptr<driver::Recorder> recorder = std::move(open.recorder);
+    if (open.target == detail::EncoderState::Target::observed) {
+        detail::run_observed(static_cast<const detail::CommandLog&>(*recorder), *open.device);
+        return;
+    }
     open.device->driver().submit(std::move(recorder));
 }
 
@@ -88,6 +99,13 @@ Encoder keeping_encoder(std::shared_ptr<DeviceState> device) {
 KeptCalls* kept_calls(EncoderState& state) {
     return state.target == EncoderState::Target::kept ? static_cast<KeptCalls*>(state.recorder.get())
                                                       : nullptr;
+}
+
+CommandLog* command_log(EncoderState& state) {
+    using Target = EncoderState::Target;
+    return state.target == Target::hook || state.target == Target::observed
+               ? static_cast<CommandLog*>(state.recorder.get())
+               : nullptr;
 }
 
 void close_hook_encoder(Encoder& encoder) noexcept {

@@ -10,14 +10,16 @@
 
 namespace kf::detail {
 
+class CommandLog;
 class KeptCalls;
 
 struct EncoderState {
     std::shared_ptr<DeviceState> device;
     std::unique_ptr<driver::Recorder> recorder;  ///< null once submitted
     /// Where the commands go: to the device when they are submitted, before a call, or to a command buffer of
-    /// the caller's, as they come; or they are kept call by call, to run often.
-    enum class Target : std::uint8_t { device, hook, command_buffer, kept };
+    /// the caller's, as they come; or they are kept call by call, to run often. `observed`: to the device,
+    /// call by call, since something looks at each of them.
+    enum class Target : std::uint8_t { device, hook, command_buffer, kept, observed };
     Target target = Target::device;
 };
 
@@ -27,6 +29,8 @@ struct EncoderState {
 [[nodiscard]] Encoder keeping_encoder(std::shared_ptr<DeviceState> device);
 /// The recorder of such an encoder; null for any other.
 [[nodiscard]] KeptCalls* kept_calls(EncoderState& state);
+/// The recorder of an encoder for hooks, or of one whose calls are observed; null for any other.
+[[nodiscard]] CommandLog* command_log(EncoderState& state);
 /// Ends its use. Does nothing to one that was moved from.
 void close_hook_encoder(Encoder& encoder) noexcept;
 

@@ -21,6 +21,7 @@ std::string_view error_id(ErrorCode code) noexcept {
         case ErrorCode::device_mismatch: return "device-mismatch";
         case ErrorCode::encoder_submitted: return "encoder-submitted";
         case ErrorCode::hook_context: return "hook-context";
+        case ErrorCode::profile_context: return "profile-context";
         case ErrorCode::graph_context: return "graph-context";
         case ErrorCode::artifact_missing: return "artifact-missing";
         case ErrorCode::artifact_corrupt: return "artifact-corrupt";
@@ -34,6 +35,8 @@ std::string_view error_id(ErrorCode code) noexcept {
         case ErrorCode::driver_failure: return "driver-failure";
         case ErrorCode::stream_captured: return "stream-captured";
         case ErrorCode::forked: return "forked";
+        case ErrorCode::not_finite: return "not-finite";
+        case ErrorCode::file_unwritable: return "file-unwritable";
     }
     return "unknown";
 }
@@ -45,7 +48,10 @@ void throw_error(const Error& error) {
     if (error.code() < ErrorCode::no_driver) {
         throw ArtifactError(error.code(), error.what(), error.native_code());
     }
-    throw DeviceError(error.code(), error.what(), error.native_code());
+    if (error.code() < ErrorCode::not_finite) {
+        throw DeviceError(error.code(), error.what(), error.native_code());
+    }
+    throw Error(error);
 }
 
 }  // namespace kf

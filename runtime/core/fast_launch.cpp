@@ -70,12 +70,12 @@ private:
             if (!is_zero) temporary = device_.allocate_scratch(static_cast<std::uint64_t>(size));
             use(temporary.get(), true);
         }
-        const CommandTarget target(device_, recorder);
+        const CommandTarget target(device_, recorder, request_.marks);
         if (request_.before != nullptr) target.replay(*request_.before);
         alignas(8) std::array<std::byte, LaunchPlan::max_block> block;
         const driver::Info& info = driver.info();
-        const LaunchSize launch{plan_.threads,          plan_.calls_per_thread, info.processors,
-                                kernel.resident_groups, info.calls_per_thread,  info.max_groups[0],
+        const LaunchSize launch{plan_.threads,          plan_.calls_per_thread,  info.processors,
+                                kernel.resident_groups, kernel.calls_per_thread, info.max_groups[0],
                                 plan_.takes_textures};
         const std::uint32_t groups = launch.limited(launch.groups(total_, sums_));
         if (has_new_) settle_new(target, groups);

@@ -12,6 +12,7 @@ namespace kf::detail {
 
 class DeviceState;
 class ModuleState;
+struct LaunchMarks;
 
 /// A call that was admitted, and whose hooks were called.
 struct LaunchRequest {
@@ -23,6 +24,7 @@ struct LaunchRequest {
     const Dims* shape = nullptr;
     const Device* on = nullptr;
     const CommandLog* before = nullptr;  ///< what hooks recorded; null for none
+    LaunchMarks* marks = nullptr;        ///< null where nothing looks at the call
 };
 
 /// The device, on a stream of the caller's or not, that the call is made on.

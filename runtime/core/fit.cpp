@@ -373,6 +373,8 @@ bool take_fields(const Call& call, const ParameterTree& structure, Given& given,
         const ParameterTree& field = structure.fields[i];
         const bool made = apart && field.form == Form::leaf && !has_host_value(leaf_of(call, field));
         Given* found = given.field(structure, i);
+        if (found == nullptr && !made && !partial && role_of(call, field) == manifest::Role::in)
+            found = given.default_field(structure, i);
         if (found == nullptr && !made && !partial) {
             return refused(why, ErrorCode::missing_argument, [&] {
                 return "field '" + field.name + "' of " + structure.type + " is missing in " + shown(given);

@@ -50,6 +50,11 @@ public:
     virtual Given* field(const manifest::ParameterTree& /*structure*/, std::size_t /*field*/) {
         return nullptr;
     }
+    /// Returns a field's default value where the object may lack the field, as a dict may; null: it may not.
+    /// From then on it is the field.
+    virtual Given* default_field(const manifest::ParameterTree& /*structure*/, std::size_t /*field*/) {
+        return nullptr;
+    }
     /// Returns a field that it says it has and the struct hasn't, "'q' = 2 (an int)"; empty for none.
     virtual std::string other_field(const manifest::ParameterTree& /*structure*/) { return {}; }
     /// Returns whether its fields are what somebody listed, not those that its class happens to have.

@@ -57,12 +57,16 @@ void GraphState::replay(const DeviceState& on) {
     driver.admit();
     const std::lock_guard lock(mutex_);
     close();
-    if (!is_built_) build(driver);
-    if (graph_ == nullptr) {
+    const Observers* const observers = on.observers();
+    const bool is_one_by_one = observers != nullptr && observers->is_of_each_call();
+    if (!is_built_ && !is_one_by_one) build(driver);
+    if (graph_ == nullptr || is_one_by_one) {
         for (const std::shared_ptr<KeptCall>& call : calls()) call->run(on);
         return;
     }
     if (!update()) build(driver);
+    const std::string label = "graph of " + std::to_string(calls().size()) + " calls";
+    const NvtxRange range(observers == nullptr ? nullptr : observers->nvtx(), label.c_str());
     driver.replay(*graph_);
 }
 

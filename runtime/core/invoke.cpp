@@ -13,11 +13,14 @@
 #include "core/command_target.h"
 #include "core/convert.h"
 #include "core/encoder_state.h"
+#include "core/enum_values.h"
 #include "core/fast_launch.h"
 #include "core/items.h"
 #include "core/kept_call.h"
 #include "core/kinds/binding.h"
+#include "core/leaf_args.h"
 #include "core/module_state.h"
+#include "core/observers.h"
 #include "core/overlap.h"
 #include "core/sampler_state.h"
 #include "core/tensor_state.h"
@@ -32,50 +35,6 @@ using AllocationPointer = std::shared_ptr<driver::Allocation>;
 
 /// Calls that a launch may have and still read what is uploaded for it from the host's memory.
 constexpr std::int64_t few_calls = 64;
-
-/// A tensor's scalars: its own dimensions, then its element's.
-ScalarView flatten(const AnyTensor& tensor) {
-    ScalarView view;
-    if (!tensor) {
-        return view;
-    }
-    const TensorState& state = *tensor.state();
-    view.present = true;
-    view.address = state.address();
-    const std::int64_t scalars = state.element.scalars();
-    for (std::size_t d = 0; d < state.shape.size(); ++d) {
-        view.extents.push_back(state.shape[d]);
-        view.strides.push_back(state.strides[d] * scalars);
-    }
-    std::int64_t stride = scalars;
-    for (std::size_t d = 0; d < state.element.rank; ++d) {
-        view.extents.push_back(state.element.extents[d]);
-        stride /= state.element.extents[d];
-        view.strides.push_back(stride);
-    }
-    return view;
-}
-
-/// One field of a tensor of structs.
-ScalarView flatten_field(const AnyTensor& tensor, const Argument& field) {
-    ScalarView view;
-    if (!tensor) {
-        return view;
-    }
-    const TensorState& state = *tensor.state();
-    view.present = true;
-    view.address = state.address() + static_cast<std::uint64_t>(field.offset);
-    for (std::size_t d = 0; d < state.shape.size(); ++d) {
-        view.extents.push_back(state.shape[d]);
-        view.strides.push_back(state.strides[d] * field.pitch);
-    }
-    const Dims packed = row_major(Dims(field.element.extents));
-    for (std::size_t d = 0; d < field.element.extents.size(); ++d) {
-        view.extents.push_back(field.element.extents[d]);
-        view.strides.push_back(field.spacing.empty() ? packed[d] : field.spacing[d]);
-    }
-    return view;
-}
 
 /// Gives a gradient that has extent 1 where its argument has more the argument's extents: calls share its
 /// elements, as if they were broadcast.
@@ -95,6 +54,7 @@ void widen_gradient(ScalarView& gradient, const Dims& extents) {
 ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     ArgumentView view;
     view.kind = arg.kind;
+    if (arg.kind == Arg::Kind::tensor) view.tensor_name = arg.tensor->state()->name.get();
     if (arg.kind == Arg::Kind::tensor && argument != nullptr && argument->pitch != 0) {
         view.scalar = argument->element.scalar;
         view.data = flatten_field(*arg.tensor, *argument);
@@ -174,33 +134,26 @@ void for_each_scalar(const Argument& field, Visit visit) {
     }
 }
 
-template <class Byte>
-Byte* field_of(Byte* structure, const Argument& field) {
-    return structure == nullptr ? nullptr : structure + field.offset;
-}
-
-/// What the host gave for a field of a struct that it passed whole.
-Arg field_arg(const Arg& given, const Argument& field) {
-    Arg arg = Arg::make(given.kind, given.value, given.out_value, given.gradient, given.tensor);
-    if (given.kind == Arg::Kind::value) {
-        const bool input = is_input(field);
-        arg.value = input ? field_of(static_cast<const std::byte*>(given.value), field) : nullptr;
-        arg.out_value =
-            is_output(field) ? field_of(static_cast<std::byte*>(given.out_value), field) : nullptr;
-        const bool takes = input ? field.gradient != manifest::Gradient::never : field.differentiable;
-        arg.gradient = takes ? field_of(static_cast<std::byte*>(given.gradient), field) : nullptr;
+/// The calls that hooks recorded.
+ObservedCalls observed_in(const CommandLog* before) {
+    ObservedCalls calls;
+    if (before == nullptr) return calls;
+    for (const CommandLog::Part& part : before->parts()) {
+        calls.insert(calls.end(), part.calls.begin(), part.calls.end());
     }
-    return arg;
+    return calls;
 }
 
 class Invocation {
 public:
     Invocation(const FunctionRef& ref, std::size_t call_index, PassKind pass, std::span<Arg> args,
-               Encoder* encoder, const Device* on, const LaunchKey* key, const CommandLog* before)
+               Encoder* encoder, const Device* on, const LaunchKey* key, const CommandLog* before,
+               LaunchMarks* marks)
         : ref_(ref),
           call_index_(call_index),
           key_(key),
           before_(before),
+          marks_(marks),
           module_(*ref.module),
           function_(module_.manifest().functions.at(ref.function)),
           call_(function_.calls.at(call_index)),
@@ -245,21 +198,8 @@ public:
 private:
     /// Structs that were given whole become their fields.
     void take_fields() {
-        const bool structs =
-            std::any_of(call_.items.begin(), call_.items.end(),
-                        [](const manifest::Item& item) { return item.form != manifest::Form::leaf; });
-        if (!structs || given_.size() != call_.items.size()) {
-            return;
-        }
-        fields_.reserve(call_.arguments.size());
-        for (std::size_t i = 0; i < given_.size(); ++i) {
-            const manifest::Item& item = call_.items[i];
-            for (std::int64_t k = item.leaf; k < item.leaf + item.leaves; ++k) {
-                fields_.push_back(item.form == manifest::Form::leaf
-                                      ? given_[i]
-                                      : field_arg(given_[i], call_.arguments[static_cast<std::size_t>(k)]));
-            }
-        }
+        if (!gives_structs(call_, given_.size())) return;
+        add_leaves(call_, given_, fields_);
         args_ = fields_;
     }
 
@@ -333,7 +273,7 @@ private:
         return detail::on_other_device(device, device_);
     }
 
-    [[nodiscard]] CommandTarget target() const { return {device_, recorder_, kept_ != nullptr}; }
+    [[nodiscard]] CommandTarget target() const { return {device_, recorder_, marks_, kept_ != nullptr}; }
 
     /// All that can still fail and leaves no trace: kernel and memory.
     void prepare(const BindRequest& request) {
@@ -342,8 +282,8 @@ private:
                 driver_.check_read_back();
             }
             kernel_ = module_.kernel(static_cast<std::size_t>(binding_.kernel), driver_);
-            if (kernel_->resident_groups != 0) {
-                size_launch(request, binding_, kernel_->resident_groups);
+            if (kernel_->resident_groups != 0 || kernel_->calls_per_thread != 0) {
+                size_launch(request, binding_, kernel_->resident_groups, kernel_->calls_per_thread);
             }
         }
         for (std::size_t i = 0; i < given_.size(); ++i) {
@@ -631,7 +571,12 @@ private:
         issue(request);
         std::vector<Dims> extents;
         for (const ArgumentView& view : views_) extents.push_back(view.data.extents);
-        kept_->end({ref_, call_index_, pass_, binding_, std::move(extents), settled_textures(), temporary_});
+        auto observed = std::make_shared<ObservedCall>(ref_, call_index_, pass_);
+        observed->add_given(given_);
+        observed->add_made(given_);
+        observed->own_values();
+        kept_->end({ref_, call_index_, pass_, binding_, std::move(extents), settled_textures(), temporary_,
+                    observed_in(before_), std::move(observed)});
     }
 
     /// The texture of each argument, given or made.
@@ -742,6 +687,7 @@ private:
     std::size_t call_index_;
     const LaunchKey* key_;      ///< null when the launch isn't to be remembered
     const CommandLog* before_;  ///< what hooks recorded; null for none
+    LaunchMarks* marks_;        ///< null where nothing looks at the call
     const ModuleState& module_;
     const manifest::Function& function_;
     const manifest::Call& call_;
@@ -770,7 +716,7 @@ private:
 
 void launch_in_general(const LaunchRequest& request, const LaunchKey* key) {
     Invocation(request.function, request.call, request.pass, request.arguments, request.encoder, request.on,
-               key, request.before)
+               key, request.before, request.marks)
         .run(request.shape);
 }
 
@@ -830,6 +776,35 @@ void give_globals(const GlobalValues& globals, const manifest::Call& call, std::
     }
 }
 
+void launch_admitted(const LaunchRequest& request) {
+    if (!launch_fast(request)) launch_otherwise(request);
+}
+
+/// Makes a call that something looks at: now, or when what it is recorded in runs.
+[[gnu::noinline]] void launch_observed(Observers& observers, const LaunchRequest& request) {
+    ObservedCalls calls = observed_in(request.before);
+    const auto call = std::make_shared<ObservedCall>(request.function, request.call, request.pass);
+    call->add_given(request.arguments);
+    calls.push_back(call);
+    const auto launch = [&](LaunchMarks& marks) {
+        LaunchRequest marked = request;
+        marked.marks = &marks;
+        launch_admitted(marked);
+        call->add_made(request.arguments);
+    };
+    if (request.encoder == nullptr) {
+        observers.run(device_of(request).driver(), calls, launch);
+        return;
+    }
+    LaunchMarks marks;
+    marks.label = call->label();
+    launch(marks);
+    if (CommandLog* const log = command_log(request.encoder->state())) {
+        call->own_values();
+        log->end_part(std::move(calls));
+    }
+}
+
 /// Makes a call whose hooks were called; `globals` are the function's, or what hooks set. Null for none.
 void launch(const FunctionRef& function, const GlobalValues* globals, std::size_t call_index, PassKind pass,
             std::span<Arg> args, Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {
@@ -857,11 +832,14 @@ void launch(const FunctionRef& function, const GlobalValues* globals, std::size_
         give_globals(*globals, function.module->manifest().functions[function.function].calls[call_index],
                      args);
     }
+    const manifest::Function& described = function.module->manifest().functions[function.function];
+    check_enum_values(described.name, described.calls[call_index], args);
     const LaunchRequest request{function, call_index, pass, args, encoder, shape, on, log};
-    if (launch_fast(request)) {
+    if (Observers* const observers = device_of(request).observers(); observers != nullptr) [[unlikely]] {
+        launch_observed(*observers, request);
         return;
     }
-    launch_otherwise(request);
+    launch_admitted(request);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/encoder_state.h"
+#include "core/enum_values.h"
 #include "core/join.h"
 #include "core/kinds/binding.h"
 #include "core/module_state.h"
@@ -100,7 +101,26 @@ void KeptCall::run(const DeviceState& on) {
     driver.check_replay();
     driver.admit();
     const std::lock_guard lock(mutex_);
+    if (Observers* const observers = on.observers(); observers != nullptr) {
+        observers->run(driver, observed_now(), [&](LaunchMarks& marks) {
+            marks.mark_begin(driver);
+            log_.run(driver);
+            marks.mark_end(driver);
+        });
+        return;
+    }
     log_.run(driver);
+}
+
+ObservedCalls KeptCall::observed_now() const {
+    ObservedCalls calls = settled_.hooked;
+    calls.push_back(std::make_shared<const ObservedCall>(*settled_.observed));
+    return calls;
+}
+
+ObservedCalls KeptCall::observed() {
+    const std::lock_guard lock(mutex_);
+    return observed_now();
 }
 
 void KeptCall::append_to(driver::Recorder& recorder) {
@@ -120,6 +140,7 @@ void KeptCall::append_as_it_is(driver::Recorder& recorder) {
 std::shared_ptr<KeptCall> KeptCall::copy() {
     const std::lock_guard lock(mutex_);
     auto made = std::make_shared<KeptCall>(settled_, log_);
+    made->settled_.observed = std::make_shared<ObservedCall>(*settled_.observed);
     if (settled_.temporary != nullptr && launches()) {
         made->move_temporary(device()->allocate(settled_.temporary->size));
     }
@@ -189,6 +210,8 @@ void KeptCall::check_one(const Change& change) const {
     const BindRequest all = request(views_);
     check_changed(all, change.leaf, settled_.binding);
     const Argument& argument = call().arguments[change.leaf];
+    if (!argument.members.empty() && change.arg.kind == Arg::Kind::value)
+        check_enum_value(function().name, argument, static_cast<const std::byte*>(change.arg.value));
     // A whole texture takes no part in the call's shape.
     if (is_resource(argument) && flat_extents(argument, views_[change.leaf]).empty()) return;
     const Dims& extents = views_[change.leaf].data.extents;
@@ -290,6 +313,7 @@ void KeptCall::set(std::span<Change> changes, const std::unique_lock<std::mutex>
         } else if (launches()) {
             put(change);
         }
+        settled_.observed->exchange(change.leaf, change.arg);
     }
     if (!launches()) return;
     version_.fetch_add(1, std::memory_order_release);

@@ -17,6 +17,7 @@
 #include "core/bind.h"
 #include "core/command_log.h"
 #include "core/device_state.h"
+#include "core/observers.h"
 
 namespace kf::detail {
 
@@ -29,6 +30,8 @@ struct SettledCall {
     std::vector<Dims> extents;         ///< of what was given for each argument, in scalars
     std::vector<AnyTexture> textures;  ///< one an argument, null for what is none; empty without any
     std::shared_ptr<driver::Allocation> temporary;  ///< its own, null for none
+    ObservedCalls hooked;                           ///< what its hooks recorded, for who looks at calls
+    std::shared_ptr<ObservedCall> observed;         ///< the call itself
 };
 
 /// A call with its commands, and the memory that they need. Thread-safe.
@@ -53,6 +56,9 @@ public:
     void append_to(driver::Recorder& recorder);
     /// Records it as it is now: values that are set later don't reach what was recorded.
     void append_as_it_is(driver::Recorder& recorder);
+
+    /// The calls as they are now, for who looks at them.
+    [[nodiscard]] ObservedCalls observed();
 
     /// Refuses values that the call can't have, all of them together. Runs wait, and so does who else sets
     /// values, as long as the lock is held.
@@ -85,6 +91,7 @@ public:
     }
 
 private:
+    [[nodiscard]] ObservedCalls observed_now() const;
     [[nodiscard]] BindRequest request(std::span<const ArgumentView> views) const;
     [[nodiscard]] const manifest::Kernel& kernel() const;
     [[nodiscard]] const manifest::BlockLayout& layout() const;

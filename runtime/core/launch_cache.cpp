@@ -507,7 +507,7 @@ bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
     for (const KnownLaunch::Place& place : known->places) {
         put(block.data() + place.offset, temporary->address + place.at);
     }
-    const CommandTarget target(device, recorder);
+    const CommandTarget target(device, recorder, request.marks);
     for (const KnownLaunch::Zeroed& one : known->zeroed) {
         const AnyTensor& tensor = *arguments[one.argument].tensor;
         target.zero(one.is_gradient ? *tensor.grad_out().state() : *tensor.state());

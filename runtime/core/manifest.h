@@ -158,6 +158,7 @@ struct Call {
     std::vector<ParameterTree> parameters;     ///< the trees over `arguments`, in the same order
     std::vector<Item> items;                   ///< those of `parameters`, see core/items.h; not stored
     std::vector<std::int64_t> resources = {};  ///< the arguments that are some, in order; not stored
+    std::vector<EnumValue> enum_values = {};   ///< what is checked of what the host passes; not stored
     std::int64_t rank = 0;                     ///< of the call shape
     Dispatch dispatch = Dispatch::elements;
     bool strict_broadcasting = false;

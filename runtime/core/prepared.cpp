@@ -184,6 +184,7 @@ void PreparedCall::append_to(Encoder& encoder) const {
         kept->add(call().copy());
     } else {
         call().append_as_it_is(*state.recorder);
+        if (detail::CommandLog* const log = detail::command_log(state)) log->end_part(call().observed());
     }
 }
 

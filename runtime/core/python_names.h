@@ -1,4 +1,6 @@
-// The names that Python, and the classes generated for structs, keep for themselves.
+// The names that Python, calls, and the classes generated for structs keep for themselves. What has such a
+// name in Slang has as many _ behind it in Python as it takes to be none of the names beside it, and at least
+// one.
 #pragma once
 
 #include <algorithm>
@@ -18,30 +20,57 @@ inline constexpr std::array<std::string_view, 35> python_keywords{
     "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
 
 /// What the classes and their stubs call their own, sorted.
-inline constexpr std::array<std::string_view, 12> python_class_names{
-    "Any", "ClassVar", "_fields", "_made", "bool", "dtype", "float", "int", "kf", "np", "property", "self"};
+inline constexpr std::array<std::string_view, 13> python_class_names{
+    "Any",   "ClassVar", "_defaults", "_fields", "_made",    "bool", "dtype",
+    "float", "int",      "kf",        "np",      "property", "self"};
+
+/// What calls take beside their parameters, and methods as their first one, sorted.
+inline constexpr std::array<std::string_view, 7> python_call_names{"out",    "reads",    "self",  "shape",
+                                                                   "stream", "tangents", "writes"};
+
+/// What tangents are called among the parameters of a forward derivative, before the parameter's name.
+inline constexpr std::array<std::string_view, 2> tangent_prefixes{"tangents.", "tangents_out."};
 
 [[nodiscard]] constexpr bool is_kept_by_python(std::string_view name) {
     return std::ranges::binary_search(python_keywords, name) ||
            std::ranges::binary_search(python_class_names, name);
 }
 
-/// The attribute of a generated class that holds a field: its name, behind which stand as many _ as it takes
-/// where Python or the class keeps the name. `fields`: all of the struct's, anything with a `name`.
-template <class Fields>
-[[nodiscard]] std::string python_attribute(const Fields& fields, std::size_t field) {
-    std::string name = fields[field].name;
-    if (!is_kept_by_python(name)) return name;
-    const auto is_field = [&](const auto& other) { return other.name == name; };
-    while (std::any_of(fields.begin(), fields.end(), is_field)) name += '_';
+template <class IsTaken>
+[[nodiscard]] std::string underscored(std::string name, IsTaken is_taken) {
+    do name += '_';
+    while (is_taken(name));
     return name;
 }
 
-/// What calls take a parameter by. `jvp`: of a forward derivative.
-[[nodiscard]] inline std::string python_keyword(const std::string& name, bool jvp) {
-    const bool reserved = name == "out" || name == "shape" || name == "stream" || name == "reads" ||
-                          name == "writes" || (jvp && name == "tangents");
-    return reserved ? name + "_" : name;
+/// The attribute of a generated class that holds a field. `fields`: all of the struct's, anything with a
+/// `name`.
+template <class Fields>
+[[nodiscard]] std::string python_attribute(const Fields& fields, std::size_t field) {
+    const auto is_field = [&](const std::string& name) {
+        return std::any_of(fields.begin(), fields.end(), [&](const auto& one) { return one.name == name; });
+    };
+    const std::string& name = fields[field].name;
+    return is_kept_by_python(name) ? underscored(name, is_field) : name;
+}
+
+/// What a call takes its parameters by. `names`: all of its parameters', in Slang; tangents are called after
+/// their parameters.
+[[nodiscard]] inline std::vector<std::string> python_parameters(const std::vector<std::string>& names) {
+    std::vector<std::string> parameters = names;
+    for (std::string& parameter : parameters) {
+        std::size_t start = 0;
+        for (const std::string_view prefix : tangent_prefixes)
+            if (parameter.starts_with(prefix)) start = prefix.size();
+        const std::string name = parameter.substr(start);
+        if (!std::ranges::binary_search(python_keywords, std::string_view(name)) &&
+            !std::ranges::binary_search(python_call_names, std::string_view(name)))
+            continue;
+        parameter.resize(start);
+        parameter += underscored(
+            name, [&](const std::string& other) { return std::ranges::find(names, other) != names.end(); });
+    }
+    return parameters;
 }
 
 /// What stubs call types by in a named tuple's fields, sorted.

@@ -37,6 +37,7 @@ enum Op : std::uint32_t {
     op_type_function = 33,
     op_type_last = 39,
     op_constant_true = 41,
+    op_constant_false = 42,
     op_constant = 43,
     op_constant_composite = 44,
     op_constant_null = 46,

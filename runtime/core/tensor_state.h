@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "core/device_state.h"
 
@@ -21,6 +22,7 @@ struct TensorState {
     std::int64_t size = 0;
     AnyTensor grad_in;
     AnyTensor grad_out;
+    std::shared_ptr<const std::string> name = nullptr;  ///< for messages and tools; null: none
     bool grad_is_new = false;  ///< what grad_out holds doesn't count: calls store to it, and add nothing
 
     [[nodiscard]] std::uint64_t address() const { return allocation ? allocation->address + offset : 0; }

@@ -9,6 +9,7 @@
 
 #include "cuda/graph.h"
 #include "cuda/result.h"
+#include "cuda/timestamp.h"
 
 namespace kf::cuda {
 namespace {
@@ -315,6 +316,18 @@ void CudaDevice::dispatch_again(const driver::Dispatch& dispatch) {
     shared_->context->check_usable();
     const Current current(*shared_->context);
     shared_->commands.dispatch(dispatch, stream_);
+}
+
+std::shared_ptr<driver::Timestamp> CudaDevice::mark_time() {
+    const Current current = enter();
+    // A captured event has no time.
+    if (stream_->is_capturing()) return nullptr;
+    return std::make_shared<CudaTimestamp>(shared_->context, stream_->handle());
+}
+
+double CudaDevice::nanoseconds(const driver::Timestamp& from, const driver::Timestamp& to) const {
+    const Current current = enter();
+    return static_cast<const CudaTimestamp&>(from).nanoseconds_to(static_cast<const CudaTimestamp&>(to));
 }
 
 void CudaDevice::check_replay() const {

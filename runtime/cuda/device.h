@@ -83,6 +83,9 @@ public:
     std::unique_ptr<driver::Graph> make_graph() override;
     void replay(driver::Graph& graph) override;
     void dispatch_again(const driver::Dispatch& dispatch) override;
+    std::shared_ptr<driver::Timestamp> mark_time() override;
+    [[nodiscard]] double nanoseconds(const driver::Timestamp& from,
+                                     const driver::Timestamp& to) const override;
     void check_replay() const override;
     std::shared_ptr<driver::Device> on_stream(void* stream) override;
     [[nodiscard]] bool is_on_stream(void* stream) const override;

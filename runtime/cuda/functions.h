@@ -56,6 +56,7 @@
     X(cuEventRecord, (CUevent event, CUstream stream))                                                    \
     X(cuEventQuery, (CUevent event))                                                                      \
     X(cuEventSynchronize, (CUevent event))                                                                \
+    X(cuEventElapsedTime, (float* milliseconds, CUevent start, CUevent end))                              \
     X(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps* properties))                           \
     X(cuMemPoolDestroy, (CUmemoryPool pool))                                                              \
     X(cuMemPoolSetAttribute, (CUmemoryPool pool, int attribute, void* value))                             \

@@ -30,6 +30,7 @@
 #include "python/structs.h"
 #include "python/tensor.h"
 #include "python/torch_outputs.h"
+#include "python/torch_range.h"
 #include "python/with_gradients.h"
 
 namespace kf::python {
@@ -116,6 +117,7 @@ public:
         if (encoder_ != nullptr) encoder_->open(context);
         if (crossing_ != nullptr) crossing_->begin();
         {
+            const TorchRange range(static_cast<bool>(reader_.torch.first()), info_, pass_);
             const GilRelease release;
             detail::invoke(function, overload_, pass_, args_,
                            encoder_ == nullptr ? nullptr : &encoder_->encoder(),

@@ -42,6 +42,7 @@ void bind_function_types(py::module_& module);
 void bind_with_gradients(py::module_& module);
 void bind_flat_backward(py::module_& module);
 void bind_prepared(py::module_& module);
+void bind_profile(py::module_& module);
 void bind_unlaunched_call(py::module_& module);
 void bind_loaded_module(py::module_& module);
 

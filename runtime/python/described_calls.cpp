@@ -135,6 +135,9 @@ py::dict describe_call(const FunctionInfo& info, std::size_t number) {
     py::list leaves;
     for (const Argument& argument : call.arguments) leaves.append(describe_leaf(argument));
     described["leaves"] = leaves;
+    std::vector<std::string> names;
+    for (const ParameterTree& parameter : call.parameters) names.push_back(parameter.name);
+    const std::vector<std::string> keywords = detail::python_parameters(names);
     py::list parameters;
     for (std::size_t i = 0; i < call.parameters.size(); ++i) {
         const ParameterTree& parameter = call.parameters[i];
@@ -142,7 +145,7 @@ py::dict describe_call(const FunctionInfo& info, std::size_t number) {
         py::dict tree = describe_tree(info, call, nullptr, i, parameter);
         const bool result = parameter.name == "result" && i + 1 == call.parameters.size() &&
                             manifest::role_of(call, parameter) == manifest::Role::result;
-        tree["keyword"] = result ? "out" : detail::python_keyword(parameter.name, false);
+        tree["keyword"] = result ? "out" : keywords[i];
         parameters.append(tree);
     }
     described["parameters"] = parameters;

@@ -118,6 +118,14 @@ RecordedCalls encoder(const py::object& self, const py::object& stream, const py
     return {context, context->device().with_stream(parse_stream(stream, {"encoder", "stream"})).encoder()};
 }
 
+void set_check(const Context& self, const std::optional<std::string>& check) {
+    if (check && *check != "nan") {
+        refuse(ErrorCode::unknown_name, {"check", {}},
+               "'" + *check + "' is no check: there are \"nan\" and None");
+    }
+    self.device().set_check(check ? Check::nan : Check::nothing);
+}
+
 std::string device_text(const DeviceInfo& info) {
     return "DeviceInfo(id='" + info.id + "', name='" + info.name + "', driver='" + info.driver + "')";
 }
@@ -249,6 +257,16 @@ void bind_device(py::module_& module) {
         .def(
             "wait", [](const Context& self) { self.device().wait(); }, py::call_guard<GilRelease>(),
             "Waits for all that was issued.")
+        .def_property(
+            "check",
+            [](const Context& self) -> std::optional<std::string> {
+                if (self.device().check() == Check::nothing) return std::nullopt;
+                return "nan";
+            },
+            &set_check,
+            "What is looked for in each call: None, or \"nan\", a NaN or an infinity that a call makes of "
+            "finite "
+            "numbers; kf.Error names that call then. KF_CHECK=nan says it when a device is opened.")
         .def("__eq__",
              [](const Context& self, const py::object& other) {
                  return py::isinstance<Context>(other) &&

@@ -21,7 +21,8 @@ namespace kf::python {
 
 /// One host argument of overloads, in the manifest's order: parameters, then the result.
 struct HostParameter {
-    std::string keyword;  ///< the Slang name; "out", "shape" and "stream" get a trailing underscore
+    std::string keyword;                       ///< what calls take it by: see python_parameters()
+    std::string name;                          ///< in Slang
     manifest::Role role = manifest::Role::in;  ///< of `this` always that, since it doesn't come back
     bool hidden = false;                       ///< a generator that the host gives nothing for
     std::optional<std::size_t> tangent_of;     ///< of forward derivatives: the parameter whose tangent it is

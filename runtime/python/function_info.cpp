@@ -74,8 +74,11 @@ void add_items(const manifest::Call& call, const manifest::ParameterTree& parame
     if (parameter.form == manifest::Form::tensor) item.type = &views.type_of(call, parameter);
 }
 
-std::string keyword_of(const std::string& name, Role role, bool jvp) {
-    return role == Role::result || manifest::is_global(name) ? name : detail::python_keyword(name, jvp);
+/// Returns the words that calls know arguments by; for globals those are the names in Slang.
+std::vector<std::string> keywords_of(const manifest::Call& call) {
+    std::vector<std::string> names;
+    for (const auto& parameter : call.parameters) names.push_back(parameter.name);
+    return detail::python_parameters(names);
 }
 
 /// What Python's help() says: the function's own text, and its overloads.
@@ -115,7 +118,6 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
       name(function.name),
       documentation(documentation_of(function)) {
     std::vector<std::vector<HostParameter>> lists;
-    const bool tangents = manifest::is_jvp(function);
     if (function.jvp >= 0 && first == 0) {
         jvp = info_of(all, static_cast<std::size_t>(function.jvp));
     }
@@ -127,11 +129,13 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
             overload.parameters, [](const auto& one) { return one.form != manifest::Form::leaf; });
         std::vector<HostItem>& list = items.emplace_back();
         std::vector<HostParameter>& taken = lists.emplace_back();
-        for (const auto& parameter : overload.parameters) {
+        const std::vector<std::string> keywords = keywords_of(overload);
+        for (std::size_t i = 0; i < overload.parameters.size(); ++i) {
+            const manifest::ParameterTree& parameter = overload.parameters[i];
+            const std::string& keyword = keywords[i];
             const bool in_place =
                 structs && (parameter.name == object_name || parameter.name == object_tangent);
             const Role role = in_place ? Role::in : manifest::role_of(overload, parameter);
-            const std::string keyword = keyword_of(parameter.name, role, tangents);
             if (manifest::is_global(parameter.name)) {
                 const py::object global = interned(parameter.name.substr(manifest::global_prefix.size()));
                 if (std::ranges::none_of(globals, [&](const auto& one) { return one.is(global); }))
@@ -140,6 +144,7 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
             const std::size_t before = list.size();
             add_items(overload, parameter, keyword, *views, list);
             taken.push_back({keyword,
+                             parameter.name,
                              role,
                              list.size() == before + 1 && list.back().hidden,
                              {},

@@ -8,6 +8,7 @@
 #include "core/kinds/questions.h"
 #include "core/roles.h"
 #include "python/arrays.h"
+#include "python/enums.h"
 #include "python/errors.h"
 #include "python/foreign.h"
 #include "python/sampler.h"
@@ -166,6 +167,7 @@ GivenObject::Read& GivenObject::elements() {
 
 const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manifest::Argument& argument,
                                          bool by_value, Refusal* why) {
+    if (!take_names(argument, why)) return nullptr;
     if (by_value) return as_value(why);
     const bool output = is_only_written(argument.role);
     const bool written = argument.role != Role::in && runs_forward(reader_.pass);
@@ -204,6 +206,23 @@ const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manif
         });
     }
     return &read.shape;
+}
+
+bool GivenObject::take_names(const manifest::Argument& argument, Refusal* why) {
+    const bool named = !argument.members.empty() && has_names(named_ ? named_ : content_);
+    if (!named && !named_) return true;
+    const py::object given = named_ ? named_ : content_;
+    py::object numbers = named ? without_names(given, argument, why) : given;
+    if (!numbers) return false;
+    named_ = named ? given : py::object();
+    content_ = std::move(numbers);
+    if (read_ != nullptr) {
+        read_->is_read = read_->is_elements = false;
+        read_->array.reset();
+        read_->nested.reset();
+        read_->fault = {};
+    }
+    return true;
 }
 
 /// Tells whether a texture, or a sampler, is given for one, and something else for what is none.
@@ -274,6 +293,21 @@ GivenObject* GivenObject::field(const ParameterTree& structure, std::size_t fiel
     const py::object value = find_field(content_, reader_.views.of(structure), field);
     auto made = value ? std::make_unique<GivenObject>(reader_, value, memory_) : nullptr;
     return fields_.emplace_back(name, std::move(made)).second.get();
+}
+
+GivenObject* GivenObject::default_field(const ParameterTree& structure, std::size_t field) {
+    const auto known = reader_.classes.find(structure.type);
+    if (PyDict_Check(content_.ptr()) == 0 || known == reader_.classes.end()) return nullptr;
+    const py::object defaults = py::getattr(known->second, "_defaults", py::none());
+    if (PyDict_Check(defaults.ptr()) == 0) return nullptr;
+    const py::handle attribute = reader_.views.of(structure).fields[field].attribute;
+    const py::handle value = PyDict_GetItem(defaults.ptr(), attribute.ptr());
+    if (!value) return nullptr;
+    const std::string_view name = structure.fields[field].name;
+    const auto own = std::ranges::find(fields_, name, [](const auto& one) { return one.first; });
+    if (own == fields_.end()) return nullptr;
+    own->second = std::make_unique<GivenObject>(reader_, value, memory_);
+    return own->second.get();
 }
 
 std::string GivenObject::other_field(const ParameterTree& structure) {

@@ -52,6 +52,7 @@ public:
     bool is_nothing() override { return given_.is_none(); }
     bool is_object(bool part) override;
     GivenObject* field(const manifest::ParameterTree& structure, std::size_t field) override;
+    GivenObject* default_field(const manifest::ParameterTree& structure, std::size_t field) override;
     std::string other_field(const manifest::ParameterTree& structure) override;
     bool lists_fields() override { return PyDict_Check(content_.ptr()) != 0; }
     bool is_of_other_class(const manifest::ParameterTree& structure) override;
@@ -86,6 +87,8 @@ private:
 
     Read& read();
     Read& elements();
+    /// Has members' names replaced where an enum's are given, and those given otherwise.
+    bool take_names(const manifest::Argument& argument, detail::Refusal* why);
     void see_torch();
     void see_texture();
     const ArgShape* as_value(detail::Refusal* why);
@@ -97,6 +100,7 @@ private:
     std::pmr::memory_resource* memory_;
     py::object given_;
     py::object content_;  ///< that, or the value inside a Differentiable, which may get another meanwhile
+    py::object named_;    ///< what `content_` was before names in it became numbers; null: there were none
     Differentiable* differentiable_ = nullptr;
     const Tensor* tensor_ = nullptr;
     const Generator* generator_ = nullptr;

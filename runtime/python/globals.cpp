@@ -1,7 +1,10 @@
 // Merges what is set of globals.
 #include "python/globals.h"
 
+#include <algorithm>
+
 #include "core/join.h"
+#include "core/python_names.h"
 #include "python/arguments.h"
 #include "python/errors.h"
 #include "python/recursion.h"
@@ -23,7 +26,7 @@ std::string unknown(const std::string& name, const std::vector<py::object>& name
     return "no global '" + name + "'; it reaches " + (names.empty() ? "none" : join(names, plain_text));
 }
 
-/// Returns the one of `names` that `name` is: mostly the same object. Else null.
+/// Returns the one of `names` that `name` is: mostly the same object, or what Python calls it. Else null.
 PyObject* known_name(const std::vector<py::object>& names, py::handle name) {
     for (const py::object& one : names) {
         if (one.is(name)) return one.ptr();
@@ -32,7 +35,11 @@ PyObject* known_name(const std::vector<py::object>& names, py::handle name) {
     for (const py::object& one : names) {
         if (PyUnicode_Compare(one.ptr(), text.ptr()) == 0) return one.ptr();
     }
-    return nullptr;
+    std::vector<std::string> slang;
+    for (const py::object& one : names) slang.push_back(plain_text(one));
+    const std::vector<std::string> own = detail::python_parameters(slang);
+    const auto found = std::ranges::find(own, plain_text(text));
+    return found == own.end() ? nullptr : names[static_cast<std::size_t>(found - own.begin())].ptr();
 }
 
 /// Copies a dict, so that nobody changes what was set, with `given` in it.
@@ -134,13 +141,18 @@ GlobalValues set_values(const std::string& function, const GlobalValues& known,
 
 void bind_globals(py::module_& module) {
     module.def(
-        "_check_globals",
+        "_named_globals",
         [](const std::string& owner, const std::vector<std::string>& names, const py::object& given) {
             std::vector<py::object> known;
             for (const std::string& name : names) known.push_back(interned(name));
-            (void)set_values(owner, {}, known, given, {});
+            const GlobalValues values = set_values(owner, {}, known, given, {});
+            py::dict named;
+            for (std::size_t i = 0; i < values.size(); ++i)
+                named[py::handle(values.name(i))] = py::handle(values.value(i));
+            return named;
         },
-        py::arg("owner"), py::arg("names"), py::arg("given"));
+        py::arg("owner"), py::arg("names"), py::arg("given"),
+        "Returns what is given by the names that globals have in Slang.");
 }
 
 }  // namespace kf::python

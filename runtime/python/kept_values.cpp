@@ -7,8 +7,10 @@
 
 #include "core/convert.h"
 #include "core/kinds/binding.h"
+#include "core/python_names.h"
 #include "core/resolve_text.h"
 #include "python/differentiable.h"
+#include "python/enums.h"
 #include "python/errors.h"
 #include "python/function.h"
 #include "python/generator.h"
@@ -33,9 +35,11 @@ using manifest::ParameterTree;
 /// Whether a path names its owner or a part of it, as global parameters are named too.
 const ParameterTree* descend(const ParameterTree& tree, const std::string& path, std::string_view name) {
     if (path == name) return &tree;
-    for (const ParameterTree& field : tree.fields) {
-        const std::string below = manifest::field_path(path, field.name);
-        if (manifest::is_or_lies_in(name, below)) return descend(field, below, name);
+    for (std::size_t i = 0; i < tree.fields.size(); ++i) {
+        for (const std::string& field : {tree.fields[i].name, detail::python_attribute(tree.fields, i)}) {
+            const std::string below = manifest::field_path(path, field);
+            if (manifest::is_or_lies_in(name, below)) return descend(tree.fields[i], below, name);
+        }
     }
     return nullptr;
 }
@@ -45,22 +49,9 @@ class NewValues {
 public:
     explicit NewValues(const NamedCall& call) : kept_(*call.call), info_(*call.info), call_(kept_.call()) {}
 
-    /// Returns false where the call has nothing of that name.
+    /// Returns false where the call has nothing of that name: Python's, or else Slang's.
     bool add(const std::string& name, py::handle value) {
-        for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
-            const HostParameter& parameter = info_.parameters[i];
-            if (parameter.hidden) continue;
-            std::string_view root = parameter.keyword;
-            if (manifest::is_global(root) && !manifest::is_global(name))
-                root.remove_prefix(manifest::global_prefix.size());
-            if (parameter.role == manifest::Role::result && name == "out") root = name;
-            if (!manifest::is_or_lies_in(name, root)) continue;
-            const ParameterTree* const tree = descend(call_.parameters[i], std::string(root), name);
-            if (tree == nullptr) continue;
-            add_tree(*tree, name, value);
-            return true;
-        }
-        return false;
+        return add_by(&HostParameter::keyword, name, value) || add_by(&HostParameter::name, name, value);
     }
     void check() { lock_ = kept_.check(changes_); }
     void set() {
@@ -75,6 +66,24 @@ public:
     }
 
 private:
+    /// `called`: the parameters' names that are meant.
+    bool add_by(std::string HostParameter::*called, const std::string& name, py::handle value) {
+        for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
+            const HostParameter& parameter = info_.parameters[i];
+            if (parameter.hidden) continue;
+            std::string_view root = parameter.*called;
+            if (manifest::is_global(root) && !manifest::is_global(name))
+                root.remove_prefix(manifest::global_prefix.size());
+            if (parameter.role == manifest::Role::result && name == "out") root = name;
+            if (!manifest::is_or_lies_in(name, root)) continue;
+            const ParameterTree* const tree = descend(call_.parameters[i], std::string(root), name);
+            if (tree == nullptr) continue;
+            add_tree(*tree, name, value);
+            return true;
+        }
+        return false;
+    }
+
     void add_tree(const ParameterTree& tree, const std::string& name, py::handle value) {
         const Where where{info_.function.name, name};
         if (tree.form == manifest::Form::tensor || tree.fields.empty())
@@ -186,6 +195,11 @@ private:
             shape.generator = host.generator->kind;
             shape.shape = host.generator->shape;
         } else {
+            if (!argument.members.empty() && has_names(value)) {
+                detail::Refusal why;
+                host.content = without_names(value, argument, &why);
+                if (!host.content) refuse(why, where);
+            }
             read(host, shape, where);
         }
         if (!detail::conversion_cost(argument, shape)) {

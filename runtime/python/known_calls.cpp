@@ -218,6 +218,7 @@ private:
             result.kind = Result::Kind::value;
             result.index = is_output ? output->room : given_[i].value_or(0);
             result.element = element_type(argument.element);
+            if (!argument.members.empty()) result.enumeration = &argument;
             return is_output || given_[i];
         }
         const bool is_texture = manifest::passed_as(argument) == HostPassing::texture;

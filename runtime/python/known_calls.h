@@ -57,6 +57,7 @@ struct KnownCall {
         std::size_t index;            ///< of the argument that was given, the item, or the element's place
         const StructType* structure;  ///< of tensors that are made
         ElementType element;          ///< of values
+        const manifest::Argument* enumeration = nullptr;  ///< that a value is of, where it is an enum's
     };
     static constexpr std::size_t most_items = 24;
     static constexpr std::size_t most_outputs = 4;

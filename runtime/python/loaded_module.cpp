@@ -102,7 +102,7 @@ void bind_loaded_module(py::module_& module) {
             "Makes every kernel ready on the device (the default one) now, so that no later call waits for "
             "it.")
         .def("add_struct", &LoadedModule::add_struct, py::arg("name"), py::arg("type"),
-             "The class that structs of this Slang type come back as.")
+             "The class that structs, or an enum's values, of this Slang type come back as.")
         .def("__repr__",
              [](const LoadedModule& self) { return "<kernel module " + self.manifest().name + ">"; });
     module.def(

@@ -24,6 +24,7 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_optional_method(module);
     kf::python::bind_function_types(module);
     kf::python::bind_prepared(module);
+    kf::python::bind_profile(module);
     kf::python::bind_unlaunched_call(module);
     kf::python::bind_loaded_module(module);
     kf::python::bind_described_calls(module);

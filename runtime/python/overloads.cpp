@@ -159,10 +159,12 @@ bool Overloads::take_keyword(TakenArguments& taken, py::handle key, GivenObject&
     const auto name = Keywords::text_of(key.ptr());
     if (is_setting(name)) return true;
     for (std::size_t i = 0; i < info.parameters.size(); ++i) {
-        const bool result = info.parameters[i].role == Role::result;
-        if (info.parameters[i].hidden) continue;
+        const HostParameter& parameter = info.parameters[i];
+        const bool result = parameter.role == Role::result;
+        if (parameter.hidden) continue;
+        // The keys of tangents={…} may be Slang's names, too.
         if (result ? name == "out" || (reader_.pass == PassKind::backward && name == "result")
-                   : name == info.parameters[i].keyword) {
+                   : name == parameter.keyword || (parameter.tangent_of && name == parameter.name)) {
             return give(taken, i, value);
         }
     }

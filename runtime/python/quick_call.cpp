@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/tensor_state.h"
+#include "python/enums.h"
 #include "python/exact_numbers.h"
 #include "python/generator.h"
 #include "python/gil.h"
@@ -17,6 +18,7 @@
 #include "python/tensor.h"
 #include "python/texture.h"
 #include "python/torch_outputs.h"
+#include "python/torch_range.h"
 
 namespace kf::python {
 namespace {
@@ -239,7 +241,12 @@ private:
     py::object result(const Result& result, const ContextPtr& context) {
         switch (result.kind) {
             case Result::Kind::given: return py::reinterpret_borrow<py::object>(given_[result.index].value);
-            case Result::Kind::value: return to_python(result.element, room(result.index));
+            case Result::Kind::value: {
+                py::object value = to_python(result.element, room(result.index));
+                return result.enumeration == nullptr
+                           ? value
+                           : as_member(*result.enumeration, std::move(value), *known_.info->classes);
+            }
             case Result::Kind::made_texture:
                 return py::cast(Texture{args_[result.index].allocated_texture, context});
             case Result::Kind::made: break;
@@ -334,6 +341,7 @@ py::object QuickCall::run(const Options& options, Encoder* before, MadeGradients
         on = context->on_stream(current_stream(api, tagged_.ordinal()));
     }
     {
+        const TorchRange range(tagged_.torch_tensor() != nullptr, *known->info, pass_);
         const GilRelease release;
         if (gradients != nullptr) gradients->clear(*on);
         detail::invoke(*function, known->overload, pass_, call.args(),

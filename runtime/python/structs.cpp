@@ -9,6 +9,7 @@
 #include "core/fit.h"
 #include "core/items.h"
 #include "python/arrays.h"
+#include "python/enums.h"
 #include "python/errors.h"
 #include "python/given_object.h"
 #include "python/host.h"
@@ -103,10 +104,10 @@ private:
 py::object unpack(const manifest::Call& call, const ParameterTree& node, std::size_t level,
                   std::size_t dimension, const std::byte* source, const StructClasses& classes) {
     if (node.form == Form::leaf) {
-        manifest::Element element = call.arguments[static_cast<std::size_t>(node.leaf)].element;
-        element.extents.erase(element.extents.begin(),
-                              element.extents.begin() + static_cast<std::ptrdiff_t>(level));
-        return to_python(element_type(element), source);
+        manifest::Argument leaf = call.arguments[static_cast<std::size_t>(node.leaf)];
+        leaf.element.extents.erase(leaf.element.extents.begin(),
+                                   leaf.element.extents.begin() + static_cast<std::ptrdiff_t>(level));
+        return as_member(leaf, to_python(element_type(leaf.element), source), classes);
     }
     if (dimension < node.extents.size()) {
         std::int64_t step = node.size;

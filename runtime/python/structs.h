@@ -14,7 +14,7 @@ namespace kf::python {
 
 class GivenObject;
 
-/// The generated classes by Slang's name, as the module registered them.
+/// The generated classes, of structs and enums, by Slang's name, as the module registered them.
 using StructClasses = std::map<std::string, py::object>;
 
 /// Packs a struct that is passed by value, or an array of structs; `target` is where it starts. Of a tangent,

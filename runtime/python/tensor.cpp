@@ -35,21 +35,35 @@ const StructType* structure_of(py::handle dtype) {
     return struct_type(py::dtype::from_args(wanted), {"Tensor", "dtype"});
 }
 
+/// A name= argument; empty for None.
+std::string parse_name(py::handle name) {
+    if (name.is_none()) return {};
+    if (PyUnicode_Check(name.ptr()) == 0) {
+        refuse(ErrorCode::type_mismatch, {"Tensor", "name"}, "a str is needed, not " + shown(name));
+    }
+    return py::cast<std::string>(name);
+}
+
+AnyTensor with_name(const AnyTensor& tensor, const std::string& name) {
+    return name.empty() ? tensor : tensor.named(name);
+}
+
 using Maker = AnyTensor (*)(const Device&, ElementType, const Dims&);
 
 template <Maker maker>
-Tensor make_tensor(py::handle shape, py::handle dtype, py::handle device) {
+Tensor make_tensor(py::handle shape, py::handle dtype, py::handle device, py::handle name) {
     const Dims dims = parse_shape(shape, {"Tensor", "shape"});
     const ContextPtr context = context_of(device, tensor_class);
     const StructType* structure = structure_of(dtype);
     const ElementType element = structure != nullptr
                                     ? structure->element
                                     : element_of_scalar(parse_dtype(dtype, {"Tensor", "dtype"}));
+    const std::string named = parse_name(name);
     const GilRelease release;
-    return {maker(context->device(), element, dims), context, structure};
+    return {with_name(maker(context->device(), element, dims), named), context, structure};
 }
 
-Tensor from_numpy(py::handle array, py::handle device) {
+Tensor from_numpy(py::handle array, py::handle device, py::handle name) {
     if (!py::isinstance<py::array>(array)) {
         refuse(ErrorCode::type_mismatch, {"Tensor.from_numpy", "a"},
                "a NumPy array is needed, not " + detail::with_article(type_name(array)));
@@ -57,10 +71,11 @@ Tensor from_numpy(py::handle array, py::handle device) {
     const ContextPtr context = context_of(device, tensor_class);
     const auto source = py::reinterpret_borrow<py::array>(array);
     const Where where{"Tensor.from_numpy", "a"};
-    return {upload(context->device(), source, where), context, struct_type(source.dtype(), where)};
+    return {with_name(upload(context->device(), source, where), parse_name(name)), context,
+            struct_type(source.dtype(), where)};
 }
 
-Tensor construct(py::handle a, py::handle dtype, py::handle device) {
+Tensor construct_unnamed(py::handle a, py::handle dtype, py::handle device) {
     const Where where{"Tensor", "a"};
     const ContextPtr context = context_of(device, tensor_class);
     if (py::isinstance<py::array>(a)) {
@@ -92,6 +107,13 @@ Tensor construct(py::handle a, py::handle dtype, py::handle device) {
         scalar = nested->scalar == ScalarType::boolean ? ScalarType::boolean : ScalarType::int32;
     }
     return {upload(context->device(), *nested, scalar, where), context};
+}
+
+Tensor construct(py::handle a, py::handle dtype, py::handle device, py::handle name) {
+    const std::string named = parse_name(name);
+    Tensor made = construct_unnamed(a, dtype, device);
+    made.any = with_name(made.any, named);
+    return made;
 }
 
 void copy_from_numpy(const Tensor& self, py::handle source) {
@@ -248,6 +270,7 @@ std::string represent(const Tensor& self) {
                                        : std::string(numpy_name(self.any.element().scalar))) +
             ", device='" + self.context->device().info().id + "'";
     if (self.any.grad()) text += ", with grads";
+    if (const std::string name = self.any.name(); !name.empty()) text += ", name='" + name + "'";
     return text + ")";
 }
 
@@ -304,7 +327,9 @@ std::vector<AnyTensor> memory_of(py::handle value, const Where& where) {
 }
 
 std::string describe(const Tensor& tensor) {
-    const std::string shape = " of shape " + shown(to_tuple(tensor.any.shape()));
+    const std::string name = tensor.any.name();
+    const std::string shape =
+        (name.empty() ? "" : " '" + name + "'") + " of shape " + shown(to_tuple(tensor.any.shape()));
     return tensor.structure != nullptr ? "tensor of " + dtype_name(tensor) + shape
                                        : dtype_name(tensor) + " tensor" + shape;
 }
@@ -316,22 +341,22 @@ void bind_tensor(py::module_& module) {
         "Vectors are trailing dimensions: what a kernel takes as a tensor of float3 of rank 1 is "
         "a\nfloat32 tensor of shape (n, 3).");
     type.def(py::init(&construct), py::arg("a"), py::arg("dtype") = py::none(), py::kw_only(),
-             py::arg("device") = py::none(),
+             py::arg("device") = py::none(), py::arg("name") = py::none(),
              "Copies an array or nested lists to a device. Python floats become float32, ints int32.")
-        .def_static("from_numpy", &from_numpy, py::arg("a"), py::arg("device") = py::none(),
-                    "A contiguous copy of `a` (any strides) on a device.")
+        .def_static("from_numpy", &from_numpy, py::arg("a"), py::arg("device") = py::none(), py::kw_only(),
+                    py::arg("name") = py::none(), "A contiguous copy of `a` (any strides) on a device.")
         .def_static("from_dlpack", &tensor_from_dlpack, py::arg("x"), py::kw_only(),
                     py::arg("device") = py::none(), py::arg("copy") = py::none(),
                     "The tensor of another library, by DLPack or __cuda_array_interface__: on its own CUDA "
                     "device the same memory,\nelse a copy. `copy`: True, False (refused where the memory "
                     "can't be shared) or None.")
         .def_static("empty", &make_tensor<&AnyTensor::empty>, py::arg("shape"), py::arg("dtype") = py::none(),
-                    py::kw_only(), py::arg("device") = py::none(),
+                    py::kw_only(), py::arg("device") = py::none(), py::arg("name") = py::none(),
                     "Uninitialised; dtype is float32 by default.")
         .def_static("zeros", &make_tensor<&AnyTensor::zeros>, py::arg("shape"), py::arg("dtype") = py::none(),
-                    py::kw_only(), py::arg("device") = py::none())
+                    py::kw_only(), py::arg("device") = py::none(), py::arg("name") = py::none())
         .def_static("ones", &make_tensor<&AnyTensor::ones>, py::arg("shape"), py::arg("dtype") = py::none(),
-                    py::kw_only(), py::arg("device") = py::none())
+                    py::kw_only(), py::arg("device") = py::none(), py::arg("name") = py::none())
         .def(
             "to_numpy", [](const Tensor& self) { return download(self); },
             "A new C-contiguous array; waits for what writes the tensor.")
@@ -376,6 +401,14 @@ void bind_tensor(py::module_& module) {
             "address", [](const Tensor& self) { return self.any.address(); },
             "Device address of the first element.")
         .def_property_readonly("device", [](const Tensor& self) { return self.context; })
+        .def_property_readonly(
+            "name",
+            [](const Tensor& self) -> std::optional<std::string> {
+                std::string name = self.any.name();
+                if (name.empty()) return std::nullopt;
+                return name;
+            },
+            "What messages and tools call it; its views have the same name.")
         .def("__array__", &array_interface, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
         .def("__repr__", &represent);
     bind_views(type);

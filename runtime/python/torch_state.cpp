@@ -34,6 +34,13 @@ py::object find_increment(const py::module_& torch) {
     }
 }
 
+/// Returns the globals that say whether a profiler is on; null where this PyTorch has it otherwise.
+py::object find_profiler(const py::module_& torch) {
+    const py::object profiler = py::getattr(torch.attr("autograd"), "profiler", py::none());
+    if (profiler.is_none() || !py::hasattr(profiler, "record_function")) return {};
+    return profiler.attr("__dict__");
+}
+
 }  // namespace
 
 TorchFunction::TorchFunction(py::object definition) : definition_(std::move(definition)) {
@@ -106,6 +113,9 @@ Torch::Torch(const py::module_& torch)
       is_autocast_(attribute_path(torch, {"_C", "_is_any_autocast_enabled"})),
       forward_(attribute_path(torch, {"autograd", "forward_ad", "__dict__"})),
       current_level_(py::reinterpret_steal<py::object>(PyUnicode_InternFromString("_current_level"))),
+      profiler_(find_profiler(torch)),
+      is_profiler_enabled_(
+          py::reinterpret_steal<py::object>(PyUnicode_InternFromString("_is_profiler_enabled"))),
       increment_version_(find_increment(torch)),
       empty_(torch.attr("empty")),
       empty_keywords_(py::make_tuple("dtype", "device")),
@@ -124,6 +134,14 @@ bool Torch::is_thread_watched() const {
     PyObject* const level = PyDict_GetItem(forward_.ptr(), current_level_.ptr());
     if (level != nullptr && PyLong_AsLong(level) >= 0 && is_forward_enabled_.is_true()) return true;
     return !tracing_state_().is_none();
+}
+
+py::object Torch::begin_range(const std::string& name) const {
+    const py::object fast =
+        py::getattr(attribute_path(module_, {"_C", "_profiler"}), "_RecordFunctionFast", py::none());
+    const py::object range = fast.is_none() ? profiler_["record_function"](name) : fast(name);
+    (void)range.attr("__enter__")();
+    return range;
 }
 
 void Torch::note_writes(const py::tuple& tensors) const {

@@ -4,6 +4,7 @@
 #include <kf/types.h>
 
 #include <array>
+#include <string>
 
 #include "python/common.h"
 
@@ -73,6 +74,13 @@ public:
     [[nodiscard]] bool is_transforming() const { return transforms_.is_true(); }
     [[nodiscard]] bool is_autocast() const { return is_autocast_.is_true(); }
 
+    /// Whether one of PyTorch's profilers is on.
+    [[nodiscard]] bool is_profiled() const {
+        return profiler_ && PyDict_GetItem(profiler_.ptr(), is_profiler_enabled_.ptr()) == Py_True;
+    }
+    /// Begins a range of it, which the result's __exit__() ends.
+    [[nodiscard]] py::object begin_range(const std::string& name) const;
+
     /// Notes that the elements of these tensors, a tuple of them, have changed.
     void note_writes(const py::tuple& tensors) const;
 
@@ -108,6 +116,9 @@ private:
     TorchFunction is_autocast_;
     py::object forward_;  ///< the globals of torch.autograd.forward_ad
     py::object current_level_;
+    py::object
+        profiler_;  ///< the globals of torch.autograd.profiler; null where this PyTorch has it otherwise
+    py::object is_profiler_enabled_;
     py::object increment_version_;
     py::object empty_;
     py::tuple empty_keywords_;

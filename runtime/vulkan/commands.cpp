@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/dispatch.h"
+#include "vulkan/labels.h"
 #include "vulkan/result.h"
 
 namespace kf::vulkan {
@@ -271,6 +272,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
         bind(kernel->layout(), VulkanKernel::resource_set, resources, {});
         bound_set_ = resources;
     }
+    const CommandLabel label(vk, buffer_, dispatch.label.empty() ? kernel->name() : dispatch.label);
     vk.vkCmdDispatch(buffer_, dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]);
     ++size_;
 }
@@ -361,6 +363,13 @@ void CommandList::copy_out(const std::shared_ptr<driver::Allocation>& source, st
     ++size_;
 }
 
+void CommandList::write(const std::shared_ptr<VulkanTimestamp>& timestamp) {
+    begin();
+    timestamps_.push_back(timestamp);
+    timestamp->write(buffer_);
+    ++size_;
+}
+
 VkCommandBuffer CommandList::finish() {
     if (ended_) {
         return buffer_;
@@ -406,6 +415,7 @@ void CommandList::reset() {
     allocations_.clear();
     tracked_.clear();
     begun_.clear();
+    timestamps_.clear();
     images_.clear();
     samplers_.clear();
     (void)foreign_.take();

@@ -18,6 +18,7 @@
 #include "vulkan/kernel.h"
 #include "vulkan/known_resources.h"
 #include "vulkan/memory.h"
+#include "vulkan/timestamps.h"
 
 namespace kf::vulkan {
 
@@ -61,6 +62,8 @@ public:
                     std::uint32_t layers);
     /// Takes a fresh image out of no layout, for what comes next in this list and after it.
     void begin_image(VulkanImage& image);
+
+    void write(const std::shared_ptr<VulkanTimestamp>& timestamp);
 
     [[nodiscard]] std::size_t size() const { return size_; }  ///< commands
     /// Memory and images of others that the commands use. Letting go of it is up to the caller.
@@ -160,6 +163,7 @@ private:
     ForeignOwners foreign_;
     std::unordered_map<VkImage, Tracked> tracked_;
     std::vector<VulkanImage*> begun_;
+    std::vector<std::shared_ptr<VulkanTimestamp>> timestamps_;
     Owners<driver::Kernel> kernels_;
     std::vector<std::shared_ptr<HostPool::Chunk>> chunks_;
     std::shared_ptr<HostPool::Chunk> blocks_;  ///< where parameter blocks go

@@ -34,7 +34,7 @@ Context::Context(std::shared_ptr<Instance> given_instance, Physical given_physic
 
 void Context::start(bool allow_direct_mapping) {
     try {
-        vk = DeviceFunctions::load(instance->functions().vkGetDeviceProcAddr, device);
+        vk = DeviceFunctions::load(instance->functions().vkGetDeviceProcAddr, device, instance->has_labels());
         if (owned) {
             vk.vkGetDeviceQueue(device, queue_family, 0, &queue);
         }

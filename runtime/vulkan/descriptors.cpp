@@ -10,14 +10,14 @@ namespace kf::vulkan {
 namespace {
 
 constexpr std::uint32_t sets_in_pool = 64;
-constexpr std::array types{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
-                           VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLER,
-                           VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER};
-constexpr std::array<std::uint32_t, types.size()> in_buffer_pool{512, 0, 0, 0, 0};
-constexpr std::array<std::uint32_t, types.size()> in_any_pool{256, 128, 128, 64, 64};
+constexpr std::array pooled_types{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                                  VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLER,
+                                  VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER};
+constexpr std::array<std::uint32_t, pooled_types.size()> in_buffer_pool{512, 0, 0, 0, 0};
+constexpr std::array<std::uint32_t, pooled_types.size()> in_any_pool{256, 128, 128, 64, 64};
 
 std::size_t index_of(VkDescriptorType type) {
-    return static_cast<std::size_t>(std::ranges::find(types, type) - types.begin());
+    return static_cast<std::size_t>(std::ranges::find(pooled_types, type) - pooled_types.begin());
 }
 
 }  // namespace
@@ -36,8 +36,8 @@ Descriptors::Pool Descriptors::make_pool(const Counts& counts) const {
     Pool made;
     made.made = counts;
     std::vector<VkDescriptorPoolSize> sizes;
-    for (std::size_t i = 0; i < types.size(); ++i) {
-        if (counts.at(i) != 0) sizes.push_back({types.at(i), counts.at(i)});
+    for (std::size_t i = 0; i < pooled_types.size(); ++i) {
+        if (counts.at(i) != 0) sizes.push_back({pooled_types.at(i), counts.at(i)});
     }
     VkDescriptorPoolCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;

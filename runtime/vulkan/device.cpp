@@ -85,7 +85,8 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Context> context, driver::Info info,
       parameters_(std::make_shared<HostPool>(context_, HostPool::Purpose::parameters, parameter_chunk,
                                              parameter_chunks)),
       images_(std::make_unique<Images>(context_)),
-      samplers_(std::make_unique<Samplers>(context_)) {
+      samplers_(std::make_unique<Samplers>(context_)),
+      timestamps_(context_) {
     info_.least_import = least_import(*context_, info_);
     VkSemaphoreTypeCreateInfo type{};
     type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
@@ -494,6 +495,21 @@ void VulkanDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
 std::unique_ptr<driver::Graph> VulkanDevice::make_graph() {
     check_usable();
     return std::make_unique<VulkanGraph>(context_, parameters_);
+}
+
+std::shared_ptr<driver::Timestamp> VulkanDevice::mark_time() {
+    const Lock lock(*this);
+    std::shared_ptr<VulkanTimestamp> timestamp = timestamps_.make();
+    if (timestamp != nullptr) {
+        current().write(timestamp);
+        flush_if_full();
+    }
+    return timestamp;
+}
+
+double VulkanDevice::nanoseconds(const driver::Timestamp& from, const driver::Timestamp& to) const {
+    return timestamps_.nanoseconds(static_cast<const VulkanTimestamp&>(from),
+                                   static_cast<const VulkanTimestamp&>(to));
 }
 
 void VulkanDevice::replay(driver::Graph& graph) {

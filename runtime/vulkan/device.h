@@ -68,6 +68,12 @@ public:
     std::unique_ptr<driver::Recorder> make_recorder() override;
     void submit(std::unique_ptr<driver::Recorder> recorder) override;
     std::unique_ptr<driver::Graph> make_graph() override;
+    [[nodiscard]] bool shows_labels() const override {
+        return context_->vk.vkCmdBeginDebugUtilsLabelEXT != nullptr;
+    }
+    std::shared_ptr<driver::Timestamp> mark_time() override;
+    [[nodiscard]] double nanoseconds(const driver::Timestamp& from,
+                                     const driver::Timestamp& to) const override;
     void replay(driver::Graph& graph) override;
 
     /// See vulkan/driver.h.
@@ -174,6 +180,7 @@ private:
     std::shared_ptr<HostPool> parameters_;
     std::unique_ptr<Images> images_;
     std::unique_ptr<Samplers> samplers_;
+    Timestamps timestamps_;
 
     mutable std::mutex mutex_;
     VkSemaphore timeline_ = VK_NULL_HANDLE;

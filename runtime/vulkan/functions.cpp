@@ -43,7 +43,7 @@ InstanceFunctions InstanceFunctions::load(PFN_vkGetInstanceProcAddr get, VkInsta
 #undef KF_VULKAN_OWNER
 
 #define KF_VULKAN_OWNER device,
-DeviceFunctions DeviceFunctions::load(PFN_vkGetDeviceProcAddr get, VkDevice device) {
+DeviceFunctions DeviceFunctions::load(PFN_vkGetDeviceProcAddr get, VkDevice device, bool labels) {
     DeviceFunctions table;
     KF_VULKAN_DEVICE_FUNCTIONS(KF_VULKAN_LOAD)
     table.vkGetPipelineExecutableStatisticsKHR = reinterpret_cast<PFN_vkGetPipelineExecutableStatisticsKHR>(
@@ -52,6 +52,14 @@ DeviceFunctions DeviceFunctions::load(PFN_vkGetDeviceProcAddr get, VkDevice devi
         get(device, "vkGetMemoryHostPointerPropertiesEXT"));
     table.vkGetMemoryFdKHR = reinterpret_cast<PFN_vkGetMemoryFdKHR>(get(device, "vkGetMemoryFdKHR"));
     table.vkGetSemaphoreFdKHR = reinterpret_cast<PFN_vkGetSemaphoreFdKHR>(get(device, "vkGetSemaphoreFdKHR"));
+    if (!labels) return table;
+    table.vkSetDebugUtilsObjectNameEXT =
+        reinterpret_cast<PFN_vkSetDebugUtilsObjectNameEXT>(get(device, "vkSetDebugUtilsObjectNameEXT"));
+    const auto begin =
+        reinterpret_cast<PFN_vkCmdBeginDebugUtilsLabelEXT>(get(device, "vkCmdBeginDebugUtilsLabelEXT"));
+    table.vkCmdEndDebugUtilsLabelEXT =
+        reinterpret_cast<PFN_vkCmdEndDebugUtilsLabelEXT>(get(device, "vkCmdEndDebugUtilsLabelEXT"));
+    table.vkCmdBeginDebugUtilsLabelEXT = table.vkCmdEndDebugUtilsLabelEXT == nullptr ? nullptr : begin;
     return table;
 }
 #undef KF_VULKAN_OWNER

@@ -80,7 +80,12 @@
     X(vkCmdCopyBuffer)                \
     X(vkCmdCopyBufferToImage)         \
     X(vkCmdCopyImageToBuffer)         \
-    X(vkCmdBlitImage)
+    X(vkCmdBlitImage)                 \
+    X(vkCreateQueryPool)              \
+    X(vkDestroyQueryPool)             \
+    X(vkGetQueryPoolResults)          \
+    X(vkCmdResetQueryPool)            \
+    X(vkCmdWriteTimestamp)
 
 namespace kf::vulkan {
 
@@ -111,8 +116,13 @@ struct DeviceFunctions {
     PFN_vkGetMemoryHostPointerPropertiesEXT vkGetMemoryHostPointerPropertiesEXT = nullptr;
     PFN_vkGetMemoryFdKHR vkGetMemoryFdKHR = nullptr;
     PFN_vkGetSemaphoreFdKHR vkGetSemaphoreFdKHR = nullptr;
+    // Null where the instance was made without VK_EXT_debug_utils.
+    PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT = nullptr;
+    PFN_vkCmdBeginDebugUtilsLabelEXT vkCmdBeginDebugUtilsLabelEXT = nullptr;
+    PFN_vkCmdEndDebugUtilsLabelEXT vkCmdEndDebugUtilsLabelEXT = nullptr;
 
-    static DeviceFunctions load(PFN_vkGetDeviceProcAddr get, VkDevice device);
+    /// `labels`: the instance was made with VK_EXT_debug_utils.
+    static DeviceFunctions load(PFN_vkGetDeviceProcAddr get, VkDevice device, bool labels);
 };
 
 #undef KF_VULKAN_MEMBER

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "vulkan/labels.h"
 #include "vulkan/result.h"
 
 namespace kf::vulkan {
@@ -107,14 +108,20 @@ Instance::Instance(std::shared_ptr<Library> library, bool validation)
         info.pNext = &features;
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &validation_layer;
+    }
+    if (validation || labels_wanted()) {
         info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
         info.ppEnabledExtensionNames = extensions.data();
     }
 
     const VkResult result = [&] {
         const KeepLoaded keep;
+        const VkResult created = vk.vkCreateInstance(&info, nullptr, &instance_);
+        if (created != VK_ERROR_EXTENSION_NOT_PRESENT || validation) return created;
+        info.enabledExtensionCount = 0;  // labels are for tools that can show them
         return vk.vkCreateInstance(&info, nullptr, &instance_);
     }();
+    has_labels_ = info.enabledExtensionCount != 0;
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
         fail(result, "no Vulkan driver is installed");
     }
@@ -142,6 +149,7 @@ Instance::Instance(std::shared_ptr<Library> library, bool validation)
 Instance::Instance(std::shared_ptr<Library> library, VkInstance instance)
     : library_(std::move(library)),
       instance_(instance),
+      has_labels_(labels_demanded()),
       functions_(InstanceFunctions::load(library_->functions().vkGetInstanceProcAddr, instance)) {}
 
 Instance::~Instance() {

@@ -36,6 +36,9 @@ public:
 
     [[nodiscard]] VkInstance handle() const { return instance_; }
     [[nodiscard]] const InstanceFunctions& functions() const { return functions_; }
+    /// Whether VK_EXT_debug_utils is on. Of the caller's own instance nobody knows but the caller, who says
+    /// KF_LABELS=1: drivers may have its functions all the same.
+    [[nodiscard]] bool has_labels() const { return has_labels_; }
     [[nodiscard]] std::vector<VkPhysicalDevice> physical_devices() const;
     [[nodiscard]] std::vector<std::string> validation_messages() const { return log_.messages(); }
 
@@ -44,6 +47,7 @@ private:
     ValidationLog log_;
     VkInstance instance_ = VK_NULL_HANDLE;
     bool owned_ = false;
+    bool has_labels_ = false;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     InstanceFunctions functions_;
 };

@@ -16,11 +16,13 @@
 #include "core/join.h"
 #include "core/spirv.h"
 #include "vulkan/formats.h"
+#include "vulkan/labels.h"
 #include "vulkan/residency.h"
 #include "vulkan/result.h"
 #include "vulkan/spirv_adapt.h"
 #include "vulkan/spirv_compare.h"
 #include "vulkan/spirv_layers.h"
+#include "vulkan/spirv_words.h"
 
 namespace kf::vulkan {
 namespace {
@@ -218,6 +220,23 @@ std::vector<std::size_t> comparing_slots(const manifest::Kernel& kernel, const m
     return slots;
 }
 
+/// Returns how many calls a thread may be given. The device limits them because it ends all loops of a thread
+/// together; few leave room for loops of the function, or of sums.
+std::uint32_t calls_per_thread_of(const driver::Info& info, const manifest::Kernel& kernel,
+                                  const Words& words) {
+    if (info.calls_per_thread == 0) {
+        return 0;
+    }
+    const std::vector<Instruction> all = instructions_of(words);
+    const auto loops =
+        std::count_if(all.begin(), all.end(), [](Instruction one) { return opcode(one) == op_loop_merge; });
+    // Over calls, or over tiles, rows and calls.
+    const bool in_rows = kernel.variant == manifest::Variant::rows;
+    const std::ptrdiff_t over_calls = in_rows ? 4 : (kernel.calls_per_thread > 1 ? 2 : 1);
+    constexpr std::uint32_t few = 8;
+    return loops > over_calls ? std::min(few, info.calls_per_thread) : info.calls_per_thread;
+}
+
 }  // namespace
 
 VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel)
@@ -225,6 +244,7 @@ VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifes
     home = context_.get();
     const manifest::Image& image = find_image(kernel);
     const Words words = adapted(*context_, kernel, image);
+    calls_per_thread = calls_per_thread_of(context_->physical.info, kernel, words);
     check_features(*context_, kernel, image, words);
     const manifest::BlockLayout& layout = find_layout(*context_, kernel);
     driver::check_resource_slots(context_->physical.info, kernel, layout, true);
@@ -285,6 +305,7 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const Words& words) {
     if (result < 0) {
         fail(result, "vkCreateShaderModule failed for kernel '" + name_ + "'");
     }
+    name_object(*context_, VK_OBJECT_TYPE_SHADER_MODULE, module_, name_);
     // Kernels reduce over subgroups; full ones keep that on the fast path where the group allows it.
     const Limits& limits = context_->physical.limits;
     full_subgroups_ = limits.full_subgroups && limits.max_subgroup_size != 0 &&
@@ -330,6 +351,7 @@ VkPipeline VulkanKernel::make_pipeline(std::uint64_t choices) const {
     if (result < 0) {
         fail(result, "vkCreateComputePipelines failed for kernel '" + name_ + "'");
     }
+    name_object(*context_, VK_OBJECT_TYPE_PIPELINE, pipeline, name_);
     return pipeline;
 }
 

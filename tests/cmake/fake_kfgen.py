@@ -24,6 +24,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--depfile", type=Path, required=True)
     parser.add_argument("--stamp", type=Path, required=True)
     parser.add_argument("--backend", action="append", default=[])
+    parser.add_argument("--name", default="")
     parser.add_argument("--namespace", default="")
     parser.add_argument("-I", dest="include", action="append", default=[])
     parser.add_argument("-D", dest="define", action="append", default=[])
@@ -39,7 +40,7 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     arguments = parsed()
     spec = json.loads(arguments.spec.read_text())
-    name = spec["name"]
+    name = arguments.name or spec["name"]
     modules = [arguments.spec.parent / module for module in spec["modules"]]
     value = "".join(module.read_text() for module in modules).split("//")[0].strip()
     namespace = arguments.namespace or name
@@ -48,8 +49,9 @@ def main() -> None:
     write_if_changed(output / f"{name}.h", f"#pragma once\nnamespace {namespace} {{ int value(); }}\n")
     source = f'#include "{name}.h"\n'
     if arguments.embed.startswith("elf-"):
-        source += f'extern "C" const int numbers_kfa;\nint {namespace}::value() {{ return numbers_kfa; }}\n'
-        assembly = f".section .rodata\n.globl numbers_kfa\nnumbers_kfa: .long {value}\n"
+        symbol = f"{name}_kfa"
+        source += f'extern "C" const int {symbol};\nint {namespace}::value() {{ return {symbol}; }}\n'
+        assembly = f".section .rodata\n.globl {symbol}\n{symbol}: .long {value}\n"
         assembly += '.section .note.GNU-stack,"",%progbits\n'
         subprocess.run(["as", "-o", output / f"{name}.kfa.o", "-"], input=assembly, text=True, check=True)
     else:
@@ -64,6 +66,7 @@ def main() -> None:
         write_if_changed(output / f"{name}.py", f"value = {value}\n")
         write_if_changed(output / f"{name}.pyi", "value: int\n")
         write_if_changed(output / "py.typed", "")
+        suffixes += ["py", "pyi"]
     if arguments.torch_tests:
         write_if_changed(output / f"{name}_torch_test.py", f"import {name}\n")
     inputs = " ".join(str(path).replace(" ", "\\ ") for path in [arguments.spec, *modules])

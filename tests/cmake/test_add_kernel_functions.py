@@ -1,5 +1,6 @@
 """add_kernel_functions() with a stand-in for kfgen: what it runs, when, and what it refuses."""
 
+import itertools
 import json
 import shlex
 import shutil
@@ -11,15 +12,18 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 GENERATORS = ["Ninja", "Unix Makefiles", "Ninja Multi-Config"]
+#: How many commands run at a time.
+JOBS = [1, 4]
 
 
 class Project:
-    """A copy of the consumer project, configured with one generator."""
+    """A copy of the consumer project, configured with one generator and built by so many jobs."""
 
-    def __init__(self, folder: Path, generator: str) -> None:
+    def __init__(self, folder: Path, generator: str, jobs: int) -> None:
         self.source = folder / "source with space" if generator == "Ninja" else folder / "source"
         self.build_dir = folder / "build"
         self.generator = generator
+        self.jobs = jobs
         shutil.copytree(HERE / "consumer", self.source)
 
     def configure(self, *extra: str) -> "subprocess.CompletedProcess[str]":
@@ -38,7 +42,7 @@ class Project:
 
     def build(self) -> str:
         done = subprocess.run(
-            ["cmake", "--build", self.build_dir, "--config", "Debug"],
+            ["cmake", "--build", self.build_dir, "--config", "Debug", "--parallel", str(self.jobs)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -69,14 +73,14 @@ class Project:
         return arguments
 
 
-@pytest.fixture(params=GENERATORS)
+@pytest.fixture(params=itertools.product(GENERATORS, JOBS), ids=lambda pair: f"{pair[0]}-j{pair[1]}")
 def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
-    return Project(tmp_path, request.param)
+    return Project(tmp_path, *request.param)
 
 
 @pytest.fixture
 def ninja(tmp_path: Path) -> Project:
-    return Project(tmp_path, "Ninja")
+    return Project(tmp_path, "Ninja", 4)
 
 
 def test_builds_and_then_does_nothing(project: Project) -> None:
@@ -123,6 +127,58 @@ def test_python_package(project: Project) -> None:
     # kfgen refuses packages that can't be imported.
     arguments = project.command_line()
     assert arguments[arguments.index("--python-package") + 1] == "app.kernels"
+
+
+def test_modules_of_one_package(project: Project) -> None:
+    """Two targets write into one folder, at the same time."""
+    shared = "PYTHON app.kernels OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/numbers.generated"
+    lists = project.source / "CMakeLists.txt"
+    lists.write_text(lists.read_text() + f"add_kernel_functions(more SPEC more.kf.json {shared})\n")
+    spec = json.loads((project.source / "numbers.kf.json").read_text())
+    (project.source / "more.kf.json").write_text(json.dumps(spec | {"name": "more"}))
+    project.set_up(*shared.split()[:2])
+    package = project.output / "app" / "kernels"
+    files = {f"{name}.{suffix}" for name in ("numbers", "more") for suffix in ("py", "pyi", "kfa")}
+    assert {path.name for path in package.iterdir()} == files | {"py.typed"}
+    project.build()
+    assert project.runs() == 2
+
+
+def test_two_targets_of_one_spec_in_a_program(project: Project) -> None:
+    lists = project.source / "CMakeLists.txt"
+    other = (
+        "add_kernel_functions(others SPEC numbers.kf.json NAME others DEFINITIONS OTHER ${EXTRA_ARGUMENTS})\n"
+    )
+    lists.write_text(lists.read_text() + other + "target_link_libraries(app PRIVATE others)\n")
+    main = project.source / "main.cpp"
+    text = main.read_text().replace('"numbers.h"', '"numbers.h"\n#include "others.h"')
+    main.write_text(text.replace("numbers::value()", "numbers::value() + others::value()"))
+    project.set_up("PYTHON", "app.kernels")
+    assert project.app() == "82"
+    folder = Path(str(project.output).replace("numbers.generated", "others.generated"))
+    assert (folder / "app" / "kernels" / "others.py").exists()
+    arguments = json.loads((folder / "others.kfa").read_text())
+    assert arguments[arguments.index("--name") + 1] == "others"
+    assert "--name" not in project.command_line()
+
+
+def test_two_targets_of_one_name_are_refused(ninja: Project) -> None:
+    """One program would find one header for both, and one folder would have the files of one."""
+    lists = ninja.source / "CMakeLists.txt"
+    text = lists.read_text()
+    second = "add_kernel_functions(others SPEC numbers.kf.json"
+    lists.write_text(text + f"{second})\ntarget_link_libraries(app PRIVATE others)\n")
+    said = " ".join(ninja.configure().stderr.split())
+    assert 'The INTERFACE_KF_NAME_numbers property of "others" does not agree' in said
+    for more, first in (("OUTPUT_DIRECTORY numbers.generated", ()), ("NO_EMBED", ("NO_EMBED",))):
+        lists.write_text(f"{text}{second} {more})\n")
+        done = ninja.configure(*first)
+        assert done.returncode != 0
+        said = " ".join(done.stderr.split())
+        assert "add_kernel_functions(others): the target 'numbers' has the NAME 'numbers' in the same" in said
+    # Two programs may have one each.
+    lists.write_text(f"{text}{second})\n")
+    assert ninja.configure().returncode == 0
 
 
 def test_tests_in_pytorch_lie_beside_the_module(ninja: Project) -> None:
@@ -265,6 +321,7 @@ def test_cross_compiling_names_the_target(ninja: Project) -> None:
         (["SPEC", "nameless.kf.json"], 'can\'t read "name"'),
         (["SPEC", "misnamed.kf.json"], "must be an identifier, not 'a-b'"),
         (["NAMESPACE"], "no value after: NAMESPACE"),
+        (["NAME", "a-b"], "add_kernel_functions(numbers): NAME must be an identifier, not 'a-b'"),
         (["EMBED", "hex"], "unknown EMBED 'hex'; known: object, incbin, text"),
         (["EMBED", "text", "NO_EMBED"], "EMBED text contradicts NO_EMBED"),
         (["STATIC", "SHARED"], "a library is STATIC or SHARED"),

@@ -114,7 +114,7 @@ def test_fused_losses(source_dir: Path, build_dir: Path, tmp_path: Path) -> None
     page = source_dir / "docs" / "fused_losses.md"
     (tmp_path / "lines.slang").write_text(blocks(page, "slang")[0])
     (tmp_path / "lines.kf.json").write_text(blocks(page, "json")[0])
-    (tmp_path / "main.cpp").write_text("#include <cstdio>\n" + blocks(page, "cpp")[0])
+    (tmp_path / "main.cpp").write_text(blocks(page, "cpp")[0])
     run(build_dir / "tool" / "kfgen", "generate", tmp_path / "lines.kf.json", "-o", tmp_path, "--python")
     program = tmp_path / "lines_demo"
     run(
@@ -173,7 +173,8 @@ def test_getting_started(source_dir: Path, build_dir: Path, tmp_path: Path) -> N
     outputs = [re.sub(r"^\$.*\n", "", code) for code in blocks(page, "")]
     assert run(build / "app") in outputs
     assert run(build / "gradients") in outputs
-    path = os.pathsep.join([str(build / "colors.generated"), os.environ["PYTHONPATH"]])
+    (installed,) = prefix.glob("lib/python3*/site-packages")
+    path = os.pathsep.join(map(str, [build / "colors.generated", installed]))
     for code in python:
         start = "import numpy as np\n" if "np." in code and "import numpy" not in code else ""
         assert run("env", f"PYTHONPATH={path}", sys.executable, "-c", start + code) in outputs

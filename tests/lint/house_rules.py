@@ -68,7 +68,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
         *("tool/artifact", "tool/cache", "tool/cli", "tool/process"),
     ),
     # kfgen-check is a program of its own: the runtime, and nothing of the compiler. kfgen knows its messages.
-    "tool/check": ("runtime/include", "runtime/core", "tool/process"),
+    "tool/check": ("runtime/include", "runtime/core", "tool/process", "tool/output/columns.h"),
     "tool/check_process": (
         *("runtime/include", "runtime/core", "tool/diagnostic", "tool/process", "tool/spec", "tool/plan"),
         *("tool/output", "tool/cli", "tool/run", "tool/check/messages.h"),

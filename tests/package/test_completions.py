@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 Offered = Callable[..., list[set[str]]]
-COMMANDS = {"init", "generate", "check", "list", "inspect", "completion"}
+COMMANDS = {"init", "generate", "check", "list", "explain", "inspect", "completion"}
 BASH = """
 source <(kfgen completion bash)
 while read -r line; do
@@ -123,6 +123,7 @@ def test_commands_and_words(offered: Offered) -> None:
         "kfgen -q generate --bac": {"--backend"},
         "kfgen generate --backend ": {"vulkan", "cuda"},
         "kfgen generate m.kf.json --error-format ": {"text", "json"},
+        "kfgen explain m.kf.json f --show ": {"summary", "slang", "code", "ptx"},
         "kfgen completion ": {"bash", "zsh", "fish"},
         "kfgen inspect --pyth": set(),
     }

@@ -32,6 +32,10 @@ def test_kernels_inside_the_program(consumer: Path, run: Run) -> None:
     assert run(consumer / "app").split() == ["2", "4", "6"]
 
 
+def test_kernels_of_one_spec_twice(consumer: Path, run: Run) -> None:
+    assert run(consumer / "twice").split() == ["6", "12", "18"]
+
+
 def test_kernels_beside_the_program(consumer: Path, tmp_path: Path, run: Run) -> None:
     assert run(consumer / "beside").split() == ["3", "4", "5"]
 
@@ -73,8 +77,13 @@ def test_second_build_does_nothing(consumer: Path, run: Run) -> None:
 
 def test_python_module_is_generated_too(consumer: Path) -> None:
     package = consumer / "scale.generated" / "consumer"
-    assert {path.name for path in package.iterdir()} == {"scale.py", "scale.pyi", "scale.kfa", "py.typed"}
-    program = "from consumer import scale; print(scale.scale(2, [1, 2, 3]).to_numpy().tolist())"
+    files = {f"{name}.{suffix}" for name in ("scale", "scale_again") for suffix in ("py", "pyi", "kfa")}
+    assert {path.name for path in package.iterdir()} == files | {"py.typed"}
+    program = """
+from consumer import scale, scale_again
+assert scale_again.scale(3, [1, 2, 3]).to_numpy().tolist() == [3, 6, 9]
+print(scale.scale(2, [1, 2, 3]).to_numpy().tolist())
+"""
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=package.parent, capture_output=True, text=True, check=False
     )

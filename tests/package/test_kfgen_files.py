@@ -76,6 +76,30 @@ def test_object_files_are_for_what_was_asked(kfgen: Kfgen, how: str, file: str, 
     assert symbol.split("[")[0].encode() + b"\0" in written
 
 
+def test_another_name_is_everywhere(kfgen: Kfgen) -> None:
+    """Two of one spec in one folder: nothing that is written, defined or exported has the other's name."""
+    out = kfgen.folder / "out"
+    for name in ("bend", "curl"):
+        done = kfgen.run(kfgen.generate("--name", name, "--python", "--embed", "elf-x86_64"))
+        assert done.returncode == 0, done.stderr
+    for name, other in (("bend", "curl"), ("curl", "bend")):
+        for suffix in ("h", "cpp", "py", "pyi"):
+            content = (out / f"{name}.{suffix}").read_text()
+            for word in (f"{other}.h", f"{other}.kfa", f"namespace {other}", f"kf_artifact_{other}"):
+                assert word not in content, (name, suffix)
+        assert f"namespace {name} {{" in (out / f"{name}.h").read_text()
+        assert f"kf_artifact_{name}_".encode() in (out / f"{name}.kfa.o").read_bytes()
+        # That is both modules', and Ninja takes a file for the output of one rule.
+        assert "py.typed" not in (out / f"{name}.d").read_text()
+    # A run of one leaves the other alone, and there is nothing to do where nothing changed.
+    for name in ("bend", "curl"):
+        done = kfgen.run(kfgen.generate("--name", name, "--python", "--embed", "elf-x86_64", "--verbose"))
+        assert done.stdout == "nothing changed\n"
+    done = kfgen.run(kfgen.generate("--name", "a-b"))
+    assert done.returncode == 2
+    assert "--name: 'a-b' can't be the name of files and a C++ namespace" in done.stderr
+
+
 def test_an_imported_module_is_not_written_over(kfgen: Kfgen) -> None:
     (kfgen.folder / "inner.slang").write_text("float inner(float x) { return x; }\n")
     (kfgen.folder / "bend.slang").write_text(

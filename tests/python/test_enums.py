@@ -1,6 +1,7 @@
-"""Enums as values, in tensors, arrays, structs and whole tensors: the integers that they are kept in."""
+"""Enums as values, in tensors, arrays, structs and whole tensors: classes over their integers."""
 
-from enum import IntEnum
+import pickle
+from enum import IntEnum, IntFlag
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +30,7 @@ TURNS: dict[str, tuple[str, dict[int, int]]] = {
     "turned_color": ("int32", {0: 5, 5: -7, -7: 0}),
     "turned_wide": ("int64", {-1: 2**32, 2**32: -1}),
     "turned_tiny": ("int8", {-128: 127, 127: -128}),
+    "turned_largest": ("uint64", {0: 2**64 - 1, 2**64 - 1: 0}),
     "toggled": ("uint8", {NONE: SOME, SOME: NONE}),
     "toggled_lamp": ("uint16", {0: 40000, 40000: 0}),
 }
@@ -55,8 +57,69 @@ def floats(*shape: int, seed: int = 2) -> Array:
 def test_value(enums: ModuleType, function: str) -> None:
     for given, expected in TURNS[function][1].items():
         found = getattr(enums, function)(given)
-        assert type(found) is int
+        assert isinstance(found, IntEnum)
         assert found == expected
+
+
+def test_classes(enums: ModuleType) -> None:
+    names = {
+        "Color": {"red": 0, "green": 5, "blue": -7},
+        "Lamp": {"off": 0, "on": 40000},
+        "Largest": {"bottom": 0, "top": 2**64 - 1},
+        "Shade": {"dark": 0, "light": 100},
+    }
+    for name, members in names.items():
+        found = getattr(enums, name)
+        assert issubclass(found, IntEnum)
+        assert name in enums.__all__
+        assert {member.name: member.value for member in found} == members
+    assert pickle.loads(pickle.dumps(enums.Color.blue)) is enums.Color.blue
+    assert kf.Tensor.zeros(3, enums.Small).dtype == np.uint8
+
+
+def test_names_are_taken(enums: ModuleType) -> None:
+    assert enums.turned_color("green") is enums.Color.blue
+    assert enums.turned_color(enums.Color.blue) is enums.Color.red
+    assert enums.turned_largest("bottom") is enums.Largest.top
+    assert enums.weighed("green", 3.0) == 9.0
+    assert enums.middle(["red", "blue", enums.Color.green]) is enums.Color.blue
+    np.testing.assert_array_equal(enums.turned_color(["red", "green"]).to_numpy(), [5, -7])
+    np.testing.assert_array_equal(enums.crossed([["none", "some"], [0, 200]]), [[0, 0], [200, 200]])
+    # One name may be another number elsewhere.
+    assert enums.same(["some", "none"], "some").to_numpy().tolist() == [True, False]
+    part = enums.Part(smalls=["none", "none", "some"], weight=3.0, color="green")
+    assert enums.worth(part) == 9.0
+    assert enums.worth({"smalls": ["none"] * 3, "weight": 3.0, "color": "red"}) == 3.0
+    assert part.worth(2.0) == 6.0
+    listed = [{"smalls": ["none"] * 3, "weight": 2.0, "color": "blue"}] * 2
+    np.testing.assert_array_equal(enums.worth(listed).to_numpy(), [2.0, 2.0])
+    made = enums.made("blue", 2.0)
+    assert made.color is enums.Color.blue
+    prepared = enums.weighed.prepare("green", kf.Tensor.from_numpy(np.array([3.0], np.float32)))
+    assert prepared().to_numpy() == 9.0
+    prepared.set(color="blue")
+    assert prepared().to_numpy() == 9.0
+    x = kf.differentiable(3.0)
+    enums.weighed.backward("green", x)
+    assert x.grad == 6.0
+
+
+def test_flags(enums: ModuleType) -> None:
+    channels = enums.Channels
+    assert issubclass(channels, IntFlag)
+    assert [channel.value for channel in channels] == [1, 2, 4, 8]
+    assert enums.inverted(channels.red | channels.alpha) == channels.green | channels.blue
+    assert isinstance(enums.inverted("red | alpha"), channels)
+    assert enums.inverted("red|alpha") == 6
+    assert enums.inverted(0) == 15
+    with pytest.raises(kf.ArgumentError, match="'channels': 16 is no value of Channels, nor are its bits"):
+        enums.inverted(16)
+
+
+def test_what_a_kernel_makes_up_stays_an_integer(enums: ModuleType) -> None:
+    for _ in range(3):
+        assert enums.forged(5) is enums.Color.green
+        assert type(enums.forged(3)) is int
 
 
 def test_members_of_int_enums(enums: ModuleType) -> None:
@@ -132,8 +195,8 @@ def test_arrays(enums: ModuleType, size: int) -> None:
 
 def test_arrays_by_value(enums: ModuleType) -> None:
     assert enums.middle([Color.RED, Color.BLUE, Color.GREEN]) == Color.BLUE
-    assert list(enums.mirrored([1, 2, Color.BLUE])) == [Color.BLUE, 2, 1]
-    np.testing.assert_array_equal(enums.crossed([[1, 2], [3, 4]]), [[1, 3], [2, 4]])
+    assert list(enums.mirrored([Color.RED, Color.GREEN, Color.BLUE])) == [-7, 5, 0]
+    np.testing.assert_array_equal(enums.crossed([[0, 200], [0, 200]]), [[0, 0], [200, 200]])
 
 
 def parts_of(enums: ModuleType, size: int) -> Array:
@@ -261,18 +324,53 @@ def test_types_of_an_imported_module(enums: ModuleType, size: int) -> None:
     np.testing.assert_array_equal(given.grad.to_numpy(), gradient)
 
 
-@pytest.mark.parametrize(
-    ("function", "value", "says"),
-    [
-        ("toggled", 256, "256"),
-        ("toggled", -1, "-1"),
-        ("toggled", np.array([1.0, 2.0], np.float32), "float"),
-        ("turned_color", 1.5, "1.5"),
-        ("turned_color", "green", "str"),
-        ("turned_color", 2**31, "2147483648"),
-        ("turned_tiny", 128, "128"),
-    ],
-)
-def test_what_is_no_such_integer(enums: ModuleType, function: str, value: Any, says: str) -> None:
-    with pytest.raises(kf.ArgumentError, match=says):
-        getattr(enums, function)(value)
+COLORS = "Color: red = 0, green = 5, blue = -7"
+REFUSED: list[tuple[str, Any, str]] = [
+    ("toggled", 256, "256"),
+    ("toggled", -1, "-1"),
+    ("toggled", 1, "argument 'small': 1 is no value of Small: none = 0, some = 200"),
+    ("toggled", np.array([1.0, 2.0], np.float32), "float"),
+    ("turned_color", 1.5, "1.5"),
+    ("turned_color", "gren", "Color has no member 'gren': red = 0, green = 5, blue = -7"),
+    ("turned_color", "some", "Color has no member 'some'"),
+    ("turned_color", 2**31, "2147483648"),
+    ("turned_color", 3, f"turned_color: argument 'color': 3 is no value of {COLORS}"),
+    ("turned_color", np.int32(3), f"argument 'color': 3 is no value of {COLORS}"),
+    ("turned_tiny", 128, "128"),
+    ("turned_tiny", 0, "argument 'tiny': 0 is no value of Tiny: less = -128, more = 127"),
+    ("turned_wide", 1, "argument 'wide': 1 is no value of Wide: low = -1, high = 4294967296"),
+    ("turned_largest", 1, f"1 is no value of Largest: bottom = 0, top = {2**64 - 1}"),
+    ("mirrored", [0, 5, 6], f"argument 'colors\\[2\\]': 6 is no value of {COLORS}"),
+    (
+        "worth",
+        {"smalls": [0, 1, 0], "weight": 1.0, "color": 0},
+        "argument 'part.smalls\\[1\\]': 1 is no value",
+    ),
+    (
+        "worth",
+        {"smalls": [0] * 3, "weight": 1.0, "color": 1},
+        f"argument 'part.color': 1 is no value of {COLORS}",
+    ),
+    ("worth", {"smalls": [0] * 3, "weight": 1.0, "color": "pink"}, "Color has no member 'pink'"),
+    # A parameter that is no enum takes no names.
+    ("chosen_int", "red", "str"),
+]
+
+
+@pytest.mark.parametrize(("function", "value", "says"), REFUSED)
+def test_what_is_no_value(enums: ModuleType, function: str, value: Any, says: str) -> None:
+    for _ in range(2):
+        with pytest.raises(kf.ArgumentError, match=says):
+            getattr(enums, function)(value)
+
+
+def test_known_calls_are_checked(enums: ModuleType) -> None:
+    for _ in range(4):
+        assert enums.turned_color(0) is enums.Color.green
+    with pytest.raises(kf.ArgumentError, match="3 is no value of Color"):
+        enums.turned_color(3)
+    prepared = enums.weighed.prepare(5, kf.Tensor.from_numpy(np.array([3.0], np.float32)))
+    with pytest.raises(kf.ArgumentError, match="argument 'color': 3 is no value of Color"):
+        prepared.set(color=3)
+    with pytest.raises(kf.ArgumentError, match="no member 'pink'"):
+        prepared.set(color="pink")

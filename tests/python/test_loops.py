@@ -137,3 +137,10 @@ def test_loops(
     value, slope = derivative(lambda z: reference(z, argument))
     np.testing.assert_allclose(y.to_numpy(), value, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(gradient(x), slope, rtol=1e-3, atol=1e-5)
+
+
+def test_long_loops_run_to_their_end(loops: ModuleType) -> None:
+    """llvmpipe ends a thread's loops after 65,535 iterations, and threads make several calls."""
+    x = kf.Tensor.from_numpy(np.ones(2 * 262_144, np.float32))
+    for one in (x[::2], x[::2][:20_000], x[:20_000]):
+        assert set(loops.counted(8_000, one).to_numpy()) == {8_000}

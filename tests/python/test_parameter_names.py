@@ -83,6 +83,13 @@ def test_default_values(names: ModuleType) -> None:
         names.with_defaults(x, offset=3)
 
 
+def test_default_values_of_overloads(names: ModuleType) -> None:
+    assert names.weighed(2.5) == 7.5
+    assert names.weighed(2.5, 2) == 5
+    assert names.weighed([1, 2]) == 12
+    assert names.weighed([1, 2], k=2) == 6
+
+
 @pytest.mark.parametrize("factor", [2, 3])
 def test_gradients_beside_default_values(names: ModuleType, factor: float) -> None:
     x, k = (

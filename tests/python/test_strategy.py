@@ -122,6 +122,23 @@ def rounded_sum(values: Array, scalar: type[np.floating]) -> float:
     return float(scalar(np.float32(total) if scalar is np.float16 else total))
 
 
+def test_sums_that_a_cpu_would_end_early_are_refused(strategy: ModuleType) -> None:
+    """llvmpipe ends a loop after 65,535 iterations, and a group's threads round all of the sums."""
+    device = kf.default_device()
+    if not device.info.is_cpu:
+        pytest.skip("a GPU ends no loop")
+    at = np.zeros(3, np.int32)
+    x = np.ones(3, np.float16)
+    weights = kf.Tensor.zeros(16_700_000, np.float16).with_grads()
+    with pytest.raises(kf.ArgumentError, match="argument 'weights': its gradient has 16700000 scalars, but "):
+        strategy.pick_half.backward(at, weights, x, kf.Tensor.ones(3, np.float16))
+    assert weights.grad is not None
+    few = kf.Tensor.zeros(16_600_000, np.float16).with_grads()
+    strategy.pick_half.backward(at, few, x, kf.Tensor.ones(3, np.float16))
+    assert few.grad is not None
+    assert few.grad[:2].to_numpy().tolist() == [3, 0]
+
+
 @pytest.mark.parametrize("count", [0, 1, 31, 33, 4097])
 @pytest.mark.parametrize("weights", [1, 7, 4097])
 @pytest.mark.parametrize(

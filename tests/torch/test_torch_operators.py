@@ -509,6 +509,34 @@ def test_pytorchs_own_check(gradients: ModuleType, torch_device: str) -> None:
     torch.library.opcheck(torch.ops.gradients.squashed_backward.default, (flow, x.detach(), 0.5, needs))
 
 
+def test_overloads_are_called_by_what_they_take(gradients: ModuleType, torch_device: str) -> None:
+    """One that is added to a spec changes no other's name; the first one has a short name, too."""
+    gradients.torch.register()
+    squashed, product = torch.ops.gradients.squashed, torch.ops.gradients.product
+    name = "x_float32_tensor1_k_float32"
+    assert set(squashed.overloads()) == {"default", "out", name, f"{name}_out"}
+    kinds = ["float32", "float32_tensor1", "float32_tensor2"]
+    every = {f"x_{x}_y_{y}" for x in kinds for y in kinds} - {"x_float32_y_float32"}
+    named = [*every, *(f"{one}_out" for one in every)]
+    assert set(product.overloads()) == {"default", "out", *named}
+    operators = gradients.product.torch().state.operators
+    first = operators[min(operators)].overload
+    x, y = torch.rand(3, device=torch_device), torch.rand(3, device=torch_device)
+    torch.testing.assert_close(product.x_float32_tensor1_y_float32_tensor1(x, y), x * y)
+    torch.testing.assert_close(product.x_float32_tensor1_y_float32(x, 2.0), 2 * x)
+    given = [2.0 if f"{one}_float32_tensor" not in first else x for one in "xy"]
+    torch.testing.assert_close(product.default(*given), getattr(product, first)(*given))
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = gradients.squashed.torch()(x, 0.5)
+            return result
+
+    program = torch.export.export(Model(), (x,))
+    called = {str(node.target) for node in program.graph.nodes if "squashed" in str(node.target)}
+    assert called == {f"gradients.squashed.{name}"}
+
+
 def test_traced_calls_are_refused_by_name(gradients: ModuleType, torch_device: str) -> None:
     operator = gradients.polynomial.torch()
     with pytest.raises(Exception, match="argument 'x': expected scalar type Float but found Double"):

@@ -75,7 +75,10 @@ manifest::Image spirv_image(const EmittedKernel& emitted, const CompiledKernel& 
     return image;
 }
 
-Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& compiled) {
+}  // namespace
+
+Outcome<manifest::Kernel> assemble_kernel(const KernelUnit& unit, const CompiledUnit& compiled,
+                                          const std::vector<manifest::Image>& cuda_images) {
     manifest::Kernel kernel;
     kernel.name = unit.name;
     kernel.variant = unit.variant;
@@ -93,10 +96,9 @@ Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& 
         if (target == CodeTarget::spirv)
             kernel.images.push_back(spirv_image(emitted, compiled.at(target), unit.interface));
     }
+    kernel.images.insert(kernel.images.end(), cuda_images.begin(), cuda_images.end());
     return kernel;
 }
-
-}  // namespace
 
 Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
                                      const std::vector<CompiledUnit>& compiled,
@@ -120,12 +122,10 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
         }
     }
     for (std::size_t i = 0; i < kernels.units.size(); ++i) {
-        Outcome<manifest::Kernel> kernel = kernel_of(kernels.units[i], compiled[i]);
+        Outcome<manifest::Kernel> kernel =
+            assemble_kernel(kernels.units[i], compiled[i],
+                            cuda_images.empty() ? std::vector<manifest::Image>() : cuda_images[i]);
         if (!kernel) return kernel.errors();
-        if (!cuda_images.empty()) {
-            std::vector<manifest::Image>& images = kernel.value().images;
-            images.insert(images.end(), cuda_images[i].begin(), cuda_images[i].end());
-        }
         manifest.kernels.push_back(std::move(kernel.value()));
     }
     return manifest;

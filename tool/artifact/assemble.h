@@ -11,6 +11,10 @@
 
 namespace kf::gen {
 
+/// One of assemble()'s kernels. `cuda_images`: of this one.
+Outcome<manifest::Kernel> assemble_kernel(const KernelUnit& unit, const CompiledUnit& compiled,
+                                          const std::vector<manifest::Image>& cuda_images);
+
 /// `compiled` has one entry for each of the set's units, and so has `cuda_images` when CUDA is a target.
 /// Errors: "internal-layout" when the compiler reports a parameter block without a field that was emitted.
 Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,

@@ -348,6 +348,11 @@ double rounded(ScalarType scalar, double value) {
     }
 }
 
+double drawn_value(ScalarType scalar, double number) {
+    const double value = rounded(scalar, number);
+    return scalar == ScalarType::float16 ? std::round(value * 256) / 256 : value;
+}
+
 GroupSize group_size(const manifest::Manifest& manifest, const manifest::Call& call) {
     if (call.dispatch == manifest::Dispatch::elements) return {};
     return manifest.kernels[static_cast<std::size_t>(call.forward.contiguous)].group_size;
@@ -434,11 +439,12 @@ void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, 
         for (std::size_t p = 0; p < leaf.positions.size(); ++p) {
             double value = 0;
             if (is_floating(leaf.scalar)) {
-                value = rounded(leaf.scalar, number(random));
-                // So that steps away from it don't round.
-                if (leaf.scalar == ScalarType::float16) value = std::round(value * 256) / 256;
+                value = drawn_value(leaf.scalar, number(random));
             } else if (leaf.scalar == ScalarType::boolean) {
                 value = static_cast<double>(random() % 2);
+            } else if (!call.arguments[i].members.empty()) {
+                const auto& members = call.arguments[i].members;
+                value = static_cast<double>(members[(start + p) % members.size()].second);
             } else if (item.kind == ArgumentData::Kind::value) {
                 value = static_cast<double>(
                     1 + random() % static_cast<std::uint64_t>(std::max<std::int64_t>(1, indices - 1)));

@@ -66,6 +66,8 @@ void set(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position,
 void set_integer(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position, std::int64_t value);
 /// Returns `value` as a scalar of that type holds it.
 double rounded(ScalarType scalar, double value);
+/// Returns a random number as a floating scalar is given it: steps away from it don't round.
+double drawn_value(ScalarType scalar, double number);
 
 /// The threads of a group, x first.
 using GroupSize = std::array<std::uint32_t, 3>;

@@ -57,7 +57,7 @@ public:
                 run_settings(chosen);
             } else {
                 for (int attempt = 0; attempt < most_tries && !is_over(); ++attempt) {
-                    if (attempt >= 1 && finite_ && unsure_.empty()) break;
+                    if (attempt >= 1 && is_finite() && unsure_.empty()) break;
                     attempt_case(chosen, attempt, {next_setting(), most_components / 2, passes_.size()});
                 }
             }
@@ -92,19 +92,16 @@ private:
                 if (k + 1 < count && all.size() == 1 && again > 0) break;
                 attempt_case(chosen, static_cast<int>(start) + again, plan);
                 if (is_over()) return;
-                if (finite_ && unsure_.empty()) break;
+                if (is_finite() && unsure_.empty()) break;
             }
         }
     }
 
     void attempt_case(const Case& chosen, int attempt, const Plan& plan) {
         unsure_.clear();
-        const auto [low, high] = range_of(wanted_, attempt);
-        width_ = high - low;
         Trial trial = make_trial(chosen, attempt, plan.setting);
-        finite_ = trial.run();
-        note_result(plan.setting, finite_);
-        if (!finite_) return;
+        note_result(plan.setting, is_finite(), trial);
+        if (!is_finite()) return;
         races_ = is_racing(trial);
         if (races_) return;
         if (limits_ != nullptr) {
@@ -132,7 +129,7 @@ private:
         }
         for (const auto& [leaf, made] : comparisons) {
             InputReport& input = report_.inputs[leaf];
-            if (!input.exercised && !input.steps) input.steps = changes_results(trial, leaf, attempt);
+            if (!input.exercised && !input.steps) input.steps = changes_results(trial, leaf);
         }
     }
 
@@ -152,15 +149,16 @@ private:
     }
 
     /// Steps are as large as the values are.
-    [[nodiscard]] double step_of(const Leaf& leaf, const ArgumentData& item, std::size_t scalar) const {
+    [[nodiscard]] double step_of(const Trial& trial, std::size_t index, std::size_t scalar) const {
+        const Leaf& leaf = trial.arguments().leaves[index];
+        const ArgumentData& item = trial.arguments().items[leaf.item];
         const double value = std::abs(get(item.bytes, leaf.scalar, leaf.positions[scalar]));
-        const double size = std::max(value, std::min(width_, 4.0) / 4);
+        const double size = std::max(value, std::min(width(index), 4.0) / 4);
         return precision_.step * std::exp2(std::round(std::log2(std::max(size, 1e-30))));
     }
 
     std::vector<Comparison> compare(Trial& trial, std::size_t index, std::size_t components) {
         const Leaf& leaf = trial.arguments().leaves[index];
-        const ArgumentData& item = trial.arguments().items[leaf.item];
         std::vector<std::size_t> chosen(leaf.positions.size());
         for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
         std::shuffle(chosen.begin(), chosen.end(), random_);
@@ -169,7 +167,7 @@ private:
         std::vector<Comparison> made;
         for (const std::size_t scalar : chosen) {
             Comparison& one = made.emplace_back();
-            one.moves = {{scalar, step_of(leaf, item, scalar)}};
+            one.moves = {{scalar, step_of(trial, index, scalar)}};
             one.place = place_text(leaf, scalar);
         }
         // A whole tensor's elements may not all be written: its own outputs can't be told apart in a sum.
@@ -178,7 +176,7 @@ private:
         if (!all && !mixed) {
             Comparison& one = made.emplace_back();
             for (std::size_t scalar = 0; scalar < leaf.positions.size(); ++scalar) {
-                const double step = step_of(leaf, item, scalar);
+                const double step = step_of(trial, index, scalar);
                 one.moves.push_back({scalar, random_() % 2 == 0 ? step : -step});
             }
             one.place = "all, in a random direction";
@@ -244,8 +242,6 @@ private:
 
     LoopLimits* limits_;
     std::vector<Pass> passes_;
-    double width_ = 1;  ///< of the range that inputs come from
-    bool finite_ = false;
     bool races_ = false;  ///< results depend on more than the arguments
     std::map<std::pair<std::size_t, std::string>, Trend> trends_;  ///< of each leaf in each pass
     std::vector<std::size_t> unsure_;  ///< inputs of the last try that couldn't be compared everywhere

@@ -147,10 +147,10 @@ std::string why_unlaunched(const manifest::Manifest& manifest, const manifest::F
         if (element_count(function, call, argument, whole, settings.shapes) <= most_elements) continue;
         std::string shape = "256";
         for (std::int64_t k = 1; k < argument.rank; ++k) shape += ",4";
-        return "not checked: groups of " + std::to_string(group[0]) + " x " + std::to_string(group[1]) +
-               " x " + std::to_string(group[2]) + " threads would index more than " +
-               std::to_string(most_elements) + " elements of one tensor; say its extents, as by --shape " +
-               function.name + "." + argument.name + "=" + shape;
+        return "groups of " + std::to_string(group[0]) + " x " + std::to_string(group[1]) + " x " +
+               std::to_string(group[2]) + " threads would index more than " + std::to_string(most_elements) +
+               " elements of one tensor; say its extents, as by --shape " + function.name + "." +
+               argument.name + "=" + shape;
     }
     return {};
 }
@@ -160,7 +160,7 @@ std::string why_unchecked(const manifest::Manifest& manifest, const manifest::Fu
                           const manifest::Call& call, const Settings& settings) {
     for (const Argument& argument : call.arguments) {
         const std::string why = why_not_drawn(argument);
-        if (!why.empty()) return "not checked, for '" + argument.name + "': the check " + why;
+        if (!why.empty()) return "for '" + argument.name + "': the check " + why;
     }
     if (call.dispatch == manifest::Dispatch::elements) return {};
     return why_unlaunched(manifest, function, call, settings);
@@ -242,18 +242,20 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
             CallReport made{function.name, detail::describe(function, call), call.has_backward, "", {}};
             if (progress) progress("checking " + made.overload);
             const std::string unchecked = why_unchecked(manifest, function, call, settings);
-            if (is_jvp && !unchecked.empty()) continue;
+            if (is_jvp && !unchecked.empty()) {
+                report.not_compared.push_back(made.overload + ": " + unchecked);
+                continue;
+            }
             if (is_jvp) {
                 check_tangents(ref, c, settings, made);
             } else {
                 list_inputs(f, c, call, explain, made);
                 for (InputReport& input : made.inputs) {
                     if ((comparable && unchecked.empty()) || !input.why_not.empty()) continue;
-                    input.why_not =
-                        !unchecked.empty()
-                            ? unchecked
-                            : "not checked: calls are combined in other ways than by sums of gradients";
-                    input.status = Status::no_gradient;
+                    input.why_not = !unchecked.empty()
+                                        ? unchecked
+                                        : "calls are combined in other ways than by sums of gradients";
+                    input.status = Status::not_checked;
                 }
                 const bool checked = comparable && unchecked.empty();
                 if (call.has_backward && checked) check_call(ref, c, settings, limited, made);

@@ -60,7 +60,8 @@ Conclusion check_task(const Task& task, const Kfgen& kfgen) {
     };
     Report report = check_gradients(task.artifact, task.settings, explanations(task), task.differences, loops,
                                     [&](const std::string& next) { kfgen.tell(Step{next}); });
-    report.not_compared = task.not_compared;
+    report.not_compared.insert(report.not_compared.begin(), task.not_compared.begin(),
+                               task.not_compared.end());
     if (!failure.empty()) report.not_compared.push_back("loops with their limits: " + failure);
     return {task.json ? json_of(report) : text_of(report), report.is_right()};
 }

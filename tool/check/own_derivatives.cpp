@@ -51,9 +51,8 @@ public:
 private:
     /// Whether all outputs could be compared.
     bool compare(const Case& whole, int attempt, const Setting& setting) {
-        Trial trial = make_trial(whole, attempt, setting);
-        trial.watch(outputs_);
-        bool finite = trial.run();
+        Trial trial = make_trial(whole, attempt, setting, outputs_);
+        bool finite = is_finite();
         if (finite && limits_ != nullptr) limits_->compare(trial, precision_, report_);
         std::array<std::vector<double>, 3> found;
         for (std::size_t s = 0; s < found.size() && finite; ++s) {
@@ -63,7 +62,7 @@ private:
             finite = other.run();
             found[s] = other.centre();
         }
-        note_result(setting, finite);
+        note_result(setting, finite, trial);
         if (!finite) return false;
         double scale = 0;
         for (const double value : found[2]) scale = std::max(scale, std::abs(value));

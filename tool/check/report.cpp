@@ -9,9 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/join.h"
+#include "output/columns.h"
 
 namespace kf::check {
 namespace {
+
+using gen::counted;
+using gen::padded;
 
 std::string number(double value, const char* format = "%.4g") {
     std::array<char, 40> text{};
@@ -19,24 +23,17 @@ std::string number(double value, const char* format = "%.4g") {
     return text.data();
 }
 
-std::string counted(std::int64_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-std::string padded(std::string text, std::size_t width) {
-    text.resize(std::max(text.size(), width), ' ');
-    return text;
-}
-
 std::string details(const InputReport& input) {
     switch (input.status) {
-        case Status::no_gradient: return input.why_not;
+        case Status::no_gradient:
+        case Status::not_checked: return input.why_not;
         case Status::not_run: return {};
         case Status::not_smooth:
             return "differences depend on the step at " +
                    (input.compared == 0 ? std::string("each") : std::to_string(input.unsure)) + " of " +
                    counted(input.unsure + input.compared, "place");
-        case Status::not_finite: return "infinities or NaN at every try: state --range or --shape";
+        case Status::not_finite:
+            return "infinities or NaN at every try, with numbers of all sizes: state --range or --shape";
         case Status::wrong:
             return "at " + input.place + ": gradient " + number(input.gradient) + ", differences " +
                    number(input.differences) + " +- " + number(input.uncertainty, "%.1e") + " (" + input.how +
@@ -66,6 +63,49 @@ std::string tried_text(const CallReport& call) {
                    join(one.not_finite);
     }
     return (tried.empty() ? "" : tried + "\n") + (in_vain.empty() ? "" : in_vain + "\n");
+}
+
+/// "x from 100.5 to 987.2, y from 0.1 to 0.9".
+std::string searched_text(const CallReport& call) {
+    std::string text;
+    for (const Searched& one : call.searched) {
+        text += (text.empty() ? "  compared for " : ", ") + one.name + " from " + number(one.low) + " to " +
+                number(one.high);
+    }
+    return text.empty() ? "" : text + ": other numbers gave infinities or NaN\n";
+}
+
+/// Whether there is a gradient to compare, and it wasn't.
+bool is_open(const InputReport& input) {
+    switch (input.status) {
+        case Status::not_smooth:
+        case Status::not_finite:
+        case Status::not_run:
+        case Status::not_checked: return true;
+        case Status::right:
+        case Status::wrong:
+        case Status::not_exercised:
+        case Status::unused:
+        case Status::no_gradient: return false;
+    }
+    return false;
+}
+
+/// Why a report without a wrong gradient isn't right, if that is for what it doesn't compare.
+std::string not_passed_text(const Report& report) {
+    if (!report.has_compared()) {
+        const bool any = std::any_of(report.calls.begin(), report.calls.end(), [](const CallReport& call) {
+            return !call.failure.empty() || std::any_of(call.inputs.begin(), call.inputs.end(), is_open);
+        });
+        return std::string("  not passed: nothing was compared") +
+               (any ? "\n"
+                    : R"(: no call has a gradient, which "backward": true asks for)"
+                      "\n");
+    }
+    const std::vector<std::string> functions = report.not_passed();
+    if (functions.empty()) return {};
+    return "  not passed: gradients of " + join(functions) +
+           " were not compared: give them what they need, or leave them out with --except\n";
 }
 
 /// "the loop in 'f' at scene.slang:12 ran more often than its [MaxIters(8)] says".
@@ -112,6 +152,7 @@ const char* status_name(Status status) {
         case Status::not_smooth: return "not smooth";
         case Status::not_finite: return "not finite";
         case Status::not_run: return "not run";
+        case Status::not_checked: return "not checked";
         case Status::no_gradient: return "no gradient";
     }
     return "";
@@ -126,8 +167,25 @@ std::int64_t Report::count(Status status) const {
     return total;
 }
 
+std::vector<std::string> Report::not_passed() const {
+    std::vector<std::string> functions;
+    for (const CallReport& call : calls) {
+        if (!call.failure.empty() || std::none_of(call.inputs.begin(), call.inputs.end(), is_open)) continue;
+        if (std::find(functions.begin(), functions.end(), call.function) == functions.end())
+            functions.push_back(call.function);
+    }
+    return functions;
+}
+
+bool Report::has_compared() const {
+    return count(Status::right) + count(Status::wrong) + count(Status::not_exercised) +
+               count(Status::unused) >
+           0;
+}
+
 bool Report::is_right() const {
-    return count(Status::wrong) == 0 && std::all_of(calls.begin(), calls.end(), [](const CallReport& call) {
+    return has_compared() && not_passed().empty() && count(Status::wrong) == 0 &&
+           std::all_of(calls.begin(), calls.end(), [](const CallReport& call) {
                return call.failure.empty() && call.past_limits.empty() &&
                       std::none_of(call.inputs.begin(), call.inputs.end(), is_empty_check);
            });
@@ -150,7 +208,7 @@ std::string text_of(const Report& report) {
                     padded(status_name(input.status), said.empty() ? 0 : 11) + (said.empty() ? "" : "  ") +
                     said + "\n";
         }
-        text += tried_text(call);
+        text += tried_text(call) + searched_text(call);
     }
     const std::int64_t empty = report.count(Status::not_exercised);
     const std::int64_t past = std::count_if(report.calls.begin(), report.calls.end(),
@@ -159,7 +217,7 @@ std::string text_of(const Report& report) {
     text += "\n" + counted(report.count(Status::right), "input") + " right, " +
             std::to_string(report.count(Status::wrong)) + " wrong, " +
             std::to_string(report.count(Status::not_smooth) + report.count(Status::not_finite) +
-                           report.count(Status::not_run)) +
+                           report.count(Status::not_run) + report.count(Status::not_checked)) +
             " not comparable, " + (past > 0 ? counted(past, "call") + " past a loop's limit, " : "") +
             (empty > 0 ? std::to_string(empty) + " not exercised, " : "") +
             (unused > 0 ? std::to_string(unused) + " unused, " : "") +
@@ -168,7 +226,7 @@ std::string text_of(const Report& report) {
             " of " + counted(report.kernels, "backward kernel") + " run\n";
     for (const std::string& kernel : report.kernels_not_run) text += "  not run: " + kernel + "\n";
     for (const std::string& derivative : report.not_compared) text += "  not compared: " + derivative + "\n";
-    return text;
+    return text + not_passed_text(report);
 }
 
 std::string json_of(const Report& report) {
@@ -178,7 +236,7 @@ std::string json_of(const Report& report) {
         Json inputs = Json::array();
         for (const InputReport& input : call.inputs) {
             Json one{{"name", input.name}, {"status", status_name(input.status)}};
-            if (input.status == Status::no_gradient) {
+            if (!input.why_not.empty()) {
                 one["why"] = input.why_not;
             } else {
                 one["compared"] = input.compared;
@@ -207,6 +265,8 @@ std::string json_of(const Report& report) {
                              {"not_given", given.not_given}});
         }
         one["tried"] = std::move(tried);
+        for (const Searched& range : call.searched)
+            one["searched"].push_back({{"name", range.name}, {"low", range.low}, {"high", range.high}});
         if (!call.past_limits.empty()) one["past_limits"] = json_of_loops(call.past_limits);
         calls.push_back(std::move(one));
     }
@@ -217,7 +277,8 @@ std::string json_of(const Report& report) {
                 {"calls", std::move(calls)},
                 {"backward_kernels", report.kernels},
                 {"kernels_not_run", report.kernels_not_run},
-                {"not_compared", report.not_compared}}
+                {"not_compared", report.not_compared},
+                {"not_passed", report.not_passed()}}
                .dump(2) +
            "\n";
 }

@@ -15,6 +15,7 @@ enum class Status : std::uint8_t {
     not_smooth,     ///< differences came out otherwise for every step, at ten of eleven places or more
     not_finite,     ///< wherever it was tried, the function gave infinities or NaN
     not_run,        ///< the call failed, or no kernel of it runs on the device
+    not_checked,    ///< it has a gradient that can't be compared
     no_gradient,    ///< there is none to compare
 };
 const char* status_name(Status status);
@@ -23,7 +24,7 @@ const char* status_name(Status status);
 struct InputReport {
     std::string name;
     Status status = Status::not_run;
-    std::string why_not;        ///< of no_gradient
+    std::string why_not;        ///< of no_gradient and not_checked
     std::int64_t compared = 0;  ///< components and directions
     std::int64_t unsure = 0;    ///< those where differences were too uncertain
     std::int64_t wrong = 0;     ///< of those compared
@@ -45,6 +46,13 @@ struct Tried {
     std::vector<std::string> not_given;   ///< which the function compares it with, but are too large
 };
 
+/// Where the numbers of an input came from that gave results, if they had to be searched for.
+struct Searched {
+    std::string name;
+    double low = 0;
+    double high = 0;
+};
+
 /// A loop that ran more often than its [MaxIters] says, where the backward pass may have ended it.
 struct PastLimit {
     std::string file;
@@ -62,6 +70,7 @@ struct CallReport {
     std::string failure;  ///< why it could not be run at all
     std::vector<InputReport> inputs;
     std::vector<Tried> tried = {};
+    std::vector<Searched> searched = {};
     /// What ran past its limit in some trial; several loops where it may have been any of them.
     std::vector<std::vector<PastLimit>> past_limits = {};
 };
@@ -76,8 +85,13 @@ struct Report {
     std::vector<std::string> not_compared = {};  ///< derivatives that functions take, and why
 
     [[nodiscard]] std::int64_t count(Status status) const;
-    /// No gradient is wrong, every call could be run, no loop ran past its limit, and every input took part
-    /// in one, but for those that nothing depends on, or by steps alone.
+    /// Returns the functions with a gradient that was not compared, though it could be run.
+    [[nodiscard]] std::vector<std::string> not_passed() const;
+    /// Whether anything was compared at all.
+    [[nodiscard]] bool has_compared() const;
+    /// Something was compared, and all gradients could be. None is wrong, every call could be run, no loop
+    /// ran past its limit, and every input took part in a gradient, except for those that nothing depends on,
+    /// or by steps alone.
     [[nodiscard]] bool is_right() const;
 };
 

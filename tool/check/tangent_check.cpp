@@ -71,22 +71,21 @@ public:
 
 private:
     void attempt_case(const Case& chosen, int attempt, const Setting& setting) {
-        Trial trial = make_trial(chosen, attempt, setting);
         std::vector<std::size_t> watched;
         for (const Pair& output : outputs_) watched.push_back(output.primal);
         for (const Pair& output : outputs_) watched.push_back(output.tangent);
-        trial.watch(watched);
+        Trial trial = make_trial(chosen, attempt, setting, watched);
         bool finite = true;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
-            if (!compare(trial, i, attempt, case_name(chosen.layout))) finite = false;
+            if (!compare(trial, i, case_name(chosen.layout))) finite = false;
         }
-        note_result(setting, finite);
+        note_result(setting, finite, trial);
         if (const Argument* argument = trial.overrun()) report_.failure = overrun_text(*argument);
     }
 
     /// Every scalar's tangent is 1 or -1 times the step, which all of them share. False where results are
     /// infinite or NaN.
-    bool compare(Trial& trial, std::size_t index, int attempt, const std::string& how) {
+    bool compare(Trial& trial, std::size_t index, const std::string& how) {
         for (const Pair& other : inputs_) {
             trial.put(other.tangent, std::vector<double>(count(trial, other.tangent), 0));
         }
@@ -134,14 +133,15 @@ private:
         }
         // The tangents of results have not changed where the results have not.
         if (!input.exercised && !input.steps) {
-            input.steps = changes_results(trial, inputs_[index].primal, attempt);
+            input.steps = changes_results(trial, inputs_[index].primal);
         }
         return true;
     }
 
     std::vector<Difference> measure(Trial& trial, std::size_t index, const std::vector<Move>& moves,
                                     double factor, const std::vector<double>& magnitudes) const {
-        const Stencil stencil = trial.stencil(inputs_[index].primal, moves, precision_.step * factor);
+        const std::size_t leaf = inputs_[index].primal;
+        const Stencil stencil = trial.stencil(leaf, moves, precision_.step * step_factor(leaf) * factor);
         std::vector<Difference> differences;
         for (std::size_t k = 0; k < magnitudes.size() / 2; ++k) {
             std::vector<double> weights(magnitudes.size(), 0);

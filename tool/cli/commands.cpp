@@ -34,7 +34,7 @@ std::vector<CommandPage> command_texts() {
          "input's gradient with differences of the forward kernel's results; forward derivatives likewise. "
          "It reports which inputs have gradients and which don't, and why. The exit code is 1 when a "
          "gradient "
-         "is wrong or a call could not be run.",
+         "is wrong or could not be compared, or a call could not be run.",
          {".kf.json", ".kfa"},
          {},
          {}},
@@ -43,6 +43,16 @@ std::vector<CommandPage> command_texts() {
          "print calls, overloads and kernels",
          "Prints the spec's functions, their overloads and the kernels of each. Nothing is compiled for "
          "that.",
+         {".kf.json"},
+         {},
+         {}},
+        {"explain",
+         {"explain SPEC FUNCTION [OPTION ...]"},
+         "show what compilers make of a function's kernels",
+         "Compiles the function's kernels and prints, for each of them, its threads, the device "
+         "features that it needs, the layout of its arguments, and of CUDA kernels registers, spills "
+         "and shared memory, as NVRTC tells them; then the Slang that kfgen wrote, and the SPIR-V or "
+         "CUDA source that Slang made of it. kfgen list prints functions and kernels.",
          {".kf.json"},
          {},
          {}},

@@ -23,8 +23,9 @@ bool is_a_failure(const Diagnostic& error) {
 
 /// Errors in what the command line asks for.
 bool is_of_command_line(const Diagnostic& error) {
-    constexpr std::array<std::string_view, 5> ids = {"command-line", "init-file-exists", "init-not-a-module",
-                                                     "output-conflict", "spec-is-a-module"};
+    constexpr std::array<std::string_view, 6> ids = {"command-line",     "explain-unknown",
+                                                     "init-file-exists", "init-not-a-module",
+                                                     "output-conflict",  "spec-is-a-module"};
     return std::find(ids.begin(), ids.end(), error.id) != ids.end();
 }
 

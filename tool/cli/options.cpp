@@ -69,6 +69,11 @@ std::pair<std::string, std::string> split_define(const std::string& text) {
     return {name, equals == std::string::npos ? "1" : text.substr(equals + 1)};
 }
 
+void check_name(const std::string& name) {
+    if (!is_identifier(name) || is_reserved(name))
+        throw CLI::ValidationError("--name", "'" + name + "' can't be the name of files and a C++ namespace");
+}
+
 void check_namespace(const std::string& name) {
     const std::vector<std::string> parts = name_parts(name);
     const bool good = std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
@@ -129,6 +134,9 @@ std::string embedding_name(Embedding embedding) {
     return std::string(std::find_if(embeddings.begin(), embeddings.end(), same)->first);
 }
 
+/// The words of --show, by Shown.
+constexpr std::array<std::string_view, 4> shown_words{"summary", "slang", "code", "ptx"};
+
 /// CLI11's parser, filled with kfgen's commands and what they set.
 class Parser {
 public:
@@ -142,6 +150,7 @@ public:
         add_generate();
         add_check();
         take_spec(command("list", Command::list));
+        add_explain();
         add_inspect();
         CLI::App& completion = command("completion", Command::none);
         completion.add_option("SHELL", shell_)
@@ -186,7 +195,12 @@ private:
         return *sub;
     }
 
-    void take_spec(CLI::App& sub) { sub.add_option("SPEC", spec_)->required(); }
+    /// Adds an option, or an argument, that is a path.
+    static CLI::Option* add_path(CLI::App& app, const std::string& name, std::filesystem::path& path) {
+        return app.add_option_function<std::string>(name, [&path](const std::string& text) { path = text; });
+    }
+
+    void take_spec(CLI::App& sub) { add_path(sub, "SPEC", options_.spec)->required(); }
 
     /// Gives the option its words in the help. `argument`: what stands for its value there, "text|json" for
     /// one of these words; empty: a flag.
@@ -202,8 +216,8 @@ private:
 
     void add_init() {
         CLI::App& init = command("init", Command::init);
-        init.add_option("MODULE", module_)->required();
-        describe(init.add_option("-o,--output", output_), "FILE",
+        add_path(init, "MODULE", options_.module)->required();
+        describe(add_path(init, "-o,--output", options_.output), "FILE",
                  "write this spec; - prints it (default: NAME.kf.json beside the module)");
         describe(init.add_flag("--force", options_.force), "", "replace a spec that exists");
     }
@@ -211,12 +225,12 @@ private:
     void add_generate() {
         CLI::App& generate = command("generate", Command::generate);
         take_spec(generate);
-        describe(generate.add_option("-o,--output-dir", output_directory_), "DIR",
+        describe(add_path(generate, "-o,--output-dir", options_.output_directory), "DIR",
                  "where the outputs go; made where it is missing")
             ->required();
-        describe(generate.add_option("--depfile", depfile_), "FILE",
+        describe(add_path(generate, "--depfile", options_.depfile), "FILE",
                  "where the depfile goes instead of DIR/NAME.d");
-        describe(generate.add_option("--stamp", stamp_), "FILE",
+        describe(add_path(generate, "--stamp", options_.stamp), "FILE",
                  "a file to rewrite whenever the run succeeds");
         describe(generate.add_flag("-n,--dry-run", options_.dry_run), "",
                  "say what would be written, write nothing");
@@ -226,7 +240,7 @@ private:
         CLI::App& check = command("check", Command::check);
         take_spec(check);
         GradientOptions& gradients = options_.gradients;
-        auto* against = describe(check.add_option("--against", against_), "FILE",
+        auto* against = describe(add_path(check, "--against", options_.against), "FILE",
                                  "an artifact or a spec: compare the interface with it");
         auto* wanted = describe(check.add_flag("--gradients", gradients.wanted), "",
                                 "run gradients and compare them with differences");
@@ -248,8 +262,9 @@ private:
                  "other inputs; the same seed makes the same ones (default: 1)")
             ->needs(wanted)
             ->check(number);
-        describe(check.add_option("--range", range_), "LOW,HIGH",
-                 "floating inputs lie between (default: -1.5,1.5 and 0.1,0.9 in turn)")
+        describe(
+            check.add_option("--range", range_), "LOW,HIGH",
+            "where floating inputs come from, if results are finite there (default: -1.5,1.5 and 0.1,0.9)")
             ->needs(wanted);
         describe(check.add_option("--shape", shapes_), "ARGUMENT=N,...",
                  "the extents of a tensor, also FUNCTION.ARGUMENT (repeatable)")
@@ -262,10 +277,23 @@ private:
         describe(check.add_option("--format", format_), "text|json", "how the report is printed");
     }
 
+    void add_explain() {
+        CLI::App& explain = command("explain", Command::explain);
+        take_spec(explain);
+        explain.add_option("FUNCTION", options_.explain.function)->required();
+        describe(explain.add_option("--kernel", options_.explain.kernels), "KERNEL",
+                 "that one alone: its number in kfgen list, or a part of its name: backward.strided "
+                 "(repeatable)")
+            ->allow_extra_args(false);
+        describe(explain.add_option("--show", shown_), join(shown_words, "|"),
+                 "show this, by default all but ptx (repeatable)")
+            ->allow_extra_args(false);
+    }
+
     void add_inspect() {
         CLI::App& inspect = command("inspect", Command::inspect);
-        inspect.add_option("FILE", artifact_)->required();
-        describe(inspect.add_option("--extract", extract_), "DIR",
+        add_path(inspect, "FILE", options_.artifact)->required();
+        describe(add_path(inspect, "--extract", options_.extract), "DIR",
                  "write each kernel image into a file there, and manifest.json");
     }
 
@@ -290,8 +318,10 @@ private:
         common(app_.add_flag("--no-embed", no_embed_), outputs, "",
                "load NAME.kfa at run time, not from inside NAME.cpp")
             ->excludes(embed);
+        common(app_.add_option("--name", options_.name), outputs, "NAME",
+               "NAME of all these, and the C++ namespace, instead of the spec's");
         common(app_.add_option("--namespace", options_.namespace_name), outputs, "NS",
-               "the C++ namespace, instead of the spec's");
+               "the C++ namespace, instead of the spec's or --name's");
         common(app_.add_option("--backend", backends_), targets, "vulkan|cuda",
                "compile for this, not for the spec's targets (repeatable)")
             ->allow_extra_args(false);
@@ -304,7 +334,7 @@ private:
         common(app_.add_option("--cxx-option", options_.cpp.options), cxx, "OPTION",
                "compile the C++ headers of \"structs\" with it (repeatable)")
             ->allow_extra_args(false);
-        common(app_.add_option("--compile-commands", compile_commands_), cxx, "FILE",
+        common(add_path(app_, "--compile-commands", options_.cpp.compile_commands), cxx, "FILE",
                "compile them as this compile_commands.json says");
         common(app_.add_option("--cache-dir", cache_), compiling, "DIR",
                "keep compiled kernels here (environment: KFGEN_CACHE_DIR; default: kernelfunctions in "
@@ -344,6 +374,7 @@ private:
         if (command == "init") return {slang, messages};
         if (command == "inspect") return {messages};
         if (command == "list") return {targets, slang, cxx, limits, messages};
+        if (command == "explain") return {targets, slang, cxx, compiling, limits, messages};
         return {outputs, targets, slang, cxx, compiling, limits, messages};
     }
 
@@ -365,7 +396,7 @@ private:
             if (!known && (option->get_envname().empty() || is_named(*option, arguments)))
                 throw CLI::ValidationError(option->get_name(), "'kfgen " + command + "' has no use for it");
         }
-        if (!format_.empty() && !options_.gradients.wanted && against_.empty())
+        if (!format_.empty() && !options_.gradients.wanted && options_.against.empty())
             throw CLI::ValidationError("--format requires --gradients or --against");
     }
 
@@ -421,21 +452,11 @@ private:
             result.python = true;
         }
         result.python = result.python || result.torch_tests;  // the tests import NAME.py
-        result.spec = spec_;
-        result.artifact = artifact_;
-        result.against = against_;
-        result.extract = extract_;
-        const bool compares = result.gradients.wanted || !against_.empty();
+        const bool compares = result.gradients.wanted || !result.against.empty();
         if (compares && result.spec.extension() == ".kfa") {
             std::swap(result.spec, result.artifact);
         }
-        result.module = module_;
-        result.output = output_;
-        result.output_directory = output_directory_;
-        result.depfile = depfile_;
-        result.stamp = stamp_;
         if (!no_cache_) result.cache = cache_.empty() ? default_cache() : std::filesystem::path(cache_);
-        result.cpp.compile_commands = compile_commands_;
         result.embedding = no_embed_ ? Embedding::none : embedding_named(embedding_);
         for (const std::string& backend : backends_) {
             const Backend value = backend == "cuda" ? Backend::cuda : Backend::vulkan;
@@ -443,10 +464,15 @@ private:
                 result.backends.push_back(value);
             }
         }
+        for (const std::string& word : shown_) {
+            const auto named = std::find(shown_words.begin(), shown_words.end(), word);
+            result.explain.shown.push_back(static_cast<Shown>(named - shown_words.begin()));
+        }
         result.include_directories.assign(include_directories_.begin(), include_directories_.end());
         for (const std::string& define : defines_) {
             result.defines.push_back(split_define(define));
         }
+        if (!result.name.empty()) check_name(result.name);
         if (!result.namespace_name.empty()) {
             check_namespace(result.namespace_name);
         }
@@ -488,6 +514,9 @@ private:
             const std::string command = app_.get_subcommands().front()->get_name();
             result.message = "'kfgen " + command + "' takes a spec, NAME.kf.json, and none is given";
             result.notes.emplace_back("'kfgen init NAME.slang' writes one");
+        } else if (result.message == "FUNCTION is required") {
+            result.message = "'kfgen explain' takes a function of the spec, and none is given";
+            result.notes.push_back("'kfgen list " + options_.spec.string() + "' prints them");
         } else if (result.message.ends_with(" missing")) {
             // CLI11's words for it: "--against: 1 required TEXT missing".
             for (const auto& [option, argument] : arguments_) {
@@ -516,25 +545,16 @@ private:
     std::string version_;
     std::map<const CLI::Option*, std::string> arguments_;  ///< of the options that have words in the help
     Options options_;
-    std::string spec_;
-    std::string artifact_;
-    std::string module_;
-    std::string output_;
-    std::string output_directory_;
-    std::string depfile_;
-    std::string stamp_;
     std::string cache_;
-    std::string compile_commands_;
     std::string embedding_ = "incbin";
     bool no_embed_ = false;
     bool no_cache_ = false;
     std::string error_format_ = "text";
     std::string format_;
-    std::string against_;
-    std::string extract_;
     std::string shell_;
     std::string range_;
     std::vector<std::string> shapes_;
+    std::vector<std::string> shown_;
     std::vector<std::string> backends_;
     std::vector<std::string> include_directories_;
     std::vector<std::string> defines_;
@@ -562,10 +582,15 @@ std::vector<std::string> output_options(const Options& options) {
     const auto absolute = [](const std::filesystem::path& path) {
         return path.empty() ? std::string() : std::filesystem::absolute(path).lexically_normal().string();
     };
-    std::vector<std::string> parts{absolute(options.spec),         absolute(options.output_directory),
-                                   absolute(options.depfile),      absolute(options.stamp),
-                                   options.namespace_name,         embedding_name(options.embedding),
-                                   options.python ? "python" : "", options.torch_tests ? "torch-tests" : ""};
+    std::vector<std::string> parts{absolute(options.spec),
+                                   absolute(options.output_directory),
+                                   absolute(options.depfile),
+                                   absolute(options.stamp),
+                                   options.name,
+                                   options.namespace_name,
+                                   embedding_name(options.embedding),
+                                   options.python ? "python" : "",
+                                   options.torch_tests ? "torch-tests" : ""};
     for (const Backend backend : options.backends) {
         parts.emplace_back(backend == Backend::cuda ? "backend=cuda" : "backend=vulkan");
     }

@@ -1,6 +1,7 @@
 // The command line as a value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -16,7 +17,7 @@ namespace kf::gen {
 /// 1 is for input that is wrong, 3 for kfgen or a compiler that failed; main picks those.
 enum ExitCode : int { exit_done = 0, exit_input = 1, exit_command_line = 2, exit_failed = 3 };
 
-enum class Command : std::uint8_t { none, init, generate, check, list, inspect };
+enum class Command : std::uint8_t { none, init, generate, check, list, explain, inspect };
 enum class ErrorFormat : std::uint8_t { text, json };
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
@@ -31,6 +32,27 @@ struct GradientOptions {
     bool json = false;                                                      ///< of --against too
 
     bool operator==(const GradientOptions&) const = default;
+};
+
+/// What `explain` shows of kernels.
+enum class Shown : std::uint8_t {
+    summary,  ///< threads, registers, memory, the block, features
+    slang,    ///< as kfgen wrote it
+    code,     ///< what Slang made of that: SPIR-V, CUDA source
+    ptx       ///< what NVRTC made of CUDA source
+};
+
+struct ExplainOptions {
+    std::string function;
+    std::vector<std::string> kernels;  ///< numbers, or parts of names; empty: all of the function's
+    std::vector<Shown> shown;          ///< empty: all but PTX
+
+    [[nodiscard]] bool shows(Shown what) const {
+        return shown.empty() ? what != Shown::ptx
+                             : std::find(shown.begin(), shown.end(), what) != shown.end();
+    }
+
+    bool operator==(const ExplainOptions&) const = default;
 };
 
 /// How a program gets at NAME.kfa.
@@ -60,7 +82,8 @@ struct Options {
     std::filesystem::path cache;                               ///< folder for compiled kernels; empty: none
     std::uint64_t cache_size = std::uint64_t{1} << 30;         ///< bytes that it may take; 0: any number
     std::vector<Backend> backends;                             ///< empty: the spec's targets
-    std::string namespace_name;                                ///< empty: the spec's
+    std::string name;                                          ///< empty: the spec's
+    std::string namespace_name;                                ///< empty: `name`, or the spec's
     std::vector<std::filesystem::path> include_directories;    ///< after the spec's search_paths
     std::vector<std::pair<std::string, std::string>> defines;  ///< override the spec's; no value means "1"
     CppSettings cpp;                                           ///< for the headers of "structs"
@@ -77,6 +100,7 @@ struct Options {
     Verbosity verbosity = Verbosity::normal;
     ErrorFormat error_format = ErrorFormat::text;
     GradientOptions gradients;
+    ExplainOptions explain;
 
     bool operator==(const Options&) const = default;
 };

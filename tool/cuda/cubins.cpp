@@ -14,6 +14,7 @@
 
 #include "core/join.h"
 #include "core/sha256.h"
+#include "cuda/resources.h"
 #include "diagnostic/suggest.h"
 #include "output/file_system.h"
 #include "slang/compiler.h"
@@ -220,11 +221,23 @@ private:
 
     bool is_kept(Task& task) {
         if (job_.store == nullptr) return false;
-        const auto cubin = job_.store->find(task.key + "c0");
-        const auto ptx = task.has_ptx && cubin ? job_.store->find(task.key + "f0") : std::nullopt;
-        if (!cubin || (task.has_ptx && !ptx)) return false;
-        task.code = {cubin->code, ptx ? ptx->code : std::string(), {}};
-        return true;
+        return is_stored(task, "c0", task.code.cubin) &&
+               (!needs_ptx(task) || is_stored(task, "f0", task.code.ptx)) &&
+               (!job_.made || is_stored(task, "l0", task.code.log));
+    }
+
+    [[nodiscard]] bool needs_ptx(const Task& task) const { return task.has_ptx || job_.made; }
+
+    bool is_stored(const Task& task, const char* part, std::string& text) const {
+        auto found = job_.store->find(task.key + part);
+        if (found) text = std::move(found->code);
+        return found.has_value();
+    }
+
+    void keep(const Task& task, const char* part, const std::string& text) const {
+        CompiledKernel kept;
+        kept.code = text;
+        job_.store->keep(task.key + part, kept);
     }
 
     void compile_one(Task& task, const CudaCompiler& compiler) const {
@@ -242,12 +255,9 @@ private:
         }
         task.code = std::move(compiled.value());
         if (job_.store == nullptr) return;
-        CompiledKernel kept;
-        kept.code = task.code.cubin;
-        job_.store->keep(task.key + "c0", kept);
-        if (!task.has_ptx) return;
-        kept.code = task.code.ptx;
-        job_.store->keep(task.key + "f0", kept);
+        keep(task, "c0", task.code.cubin);
+        if (needs_ptx(task)) keep(task, "f0", task.code.ptx);
+        if (job_.made) keep(task, "l0", task.code.log);
     }
 
     std::vector<std::vector<manifest::Image>> images(const std::vector<std::string>& architectures) {
@@ -258,6 +268,7 @@ private:
             result[task.kernel].push_back(std::move(image));
         };
         for (Task& task : tasks_) {
+            if (job_.made) job_.made(task.kernel, task.architecture, task.code);
             if (std::find(architectures.begin(), architectures.end(), task.architecture) !=
                 architectures.end()) {
                 add(task, "cubin", task.code.cubin);

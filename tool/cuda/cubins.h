@@ -32,6 +32,9 @@ struct CudaJob {
     /// Told of each kernel and architecture before the first one is compiled: whether the store has it.
     std::function<void(const CudaKernelSource&, const std::string&, bool)> found = {};
     process::JobServer* slots = nullptr;  ///< that further workers need; not owned; may be null
+    /// Told of all that each kernel's compilation for an architecture gave, by the kernel's index, in the
+    /// order of architectures, once all are compiled. With it PTX and logs are there, also of what is stored.
+    std::function<void(std::size_t, const std::string&, const CudaCode&)> made = {};
 };
 
 /// What a spec that states no architectures is compiled for, as far as the compiler knows them.

@@ -67,21 +67,6 @@ Outcome<CudaUnit> cuda_unit(const CudaKernelSource& kernel) {
     return unit;
 }
 
-bool spills(const std::string& entry_point, std::string_view log) {
-    constexpr int few_bytes = 32;
-    const std::string title = "Function properties for " + entry_point + "\n";
-    const std::size_t at = log.find(title);
-    if (at == std::string_view::npos) return false;
-    // "32 bytes stack frame, 108 bytes spill stores, 76 bytes spill loads"
-    std::string_view line = log.substr(at + title.size());
-    line = line.substr(0, line.find('\n'));
-    const std::size_t comma = line.find(", ");
-    if (comma == std::string_view::npos) return false;
-    int bytes = 0;
-    std::from_chars(line.data() + comma + 2, line.data() + line.size(), bytes);
-    return bytes > few_bytes;
-}
-
 bool is_about_kernel(const CudaUnit& unit, std::string_view line) {
     // ptxas has no lines, but quotes the entry point.
     return line.starts_with("kernel.cu(") ||

@@ -31,10 +31,6 @@ struct CudaUnit {
 /// Error: "internal-cuda-source" when a source doesn't have the form that Slang gives it.
 Outcome<CudaUnit> cuda_unit(const CudaKernelSource& kernel);
 
-/// Whether a kernel keeps more in memory than a few registers, as ptxas says in the compiler's log: one whose
-/// registers are bounded is quicker without that.
-bool spills(const std::string& entry_point, std::string_view log);
-
 /// Whether a line of the compiler's log is about the kernel, not about what it includes.
 bool is_about_kernel(const CudaUnit& unit, std::string_view line);
 

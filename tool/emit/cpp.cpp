@@ -575,6 +575,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List definitions = structs.definitions_view(members);
     View::List globals = globals_view(plan, structs);
     View::List hosts = structs.hosts_view();
+    View::List enums = structs.enums_view(plan.cpp_namespace);
     View::Object view{{"name", plan.name},
                       {"namespace", plan.cpp_namespace},
                       {"host_headers", structs.host_headers()},
@@ -583,6 +584,8 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                       {"context", hook_context(plan)},
                       {"has_globals", !globals.empty()},
                       {"globals", std::move(globals)},
+                      {"has_enums", !enums.empty()},
+                      {"enums", std::move(enums)},
                       {"has_members", !definitions.empty()},
                       {"definitions", std::move(definitions)},
                       {"has_structs", !whole.empty()},

@@ -572,11 +572,16 @@ void separate_scalars(std::vector<CppMethod>& methods) {
 
 std::vector<std::string> cpp_argument_names(const PlannedCall& call, const CppStructs& structs) {
     UniqueNames names;
+    std::vector<std::string> slang;
+    for (const PlannedParameter& parameter : call.parameters) {
+        if (parameter.role != manifest::Role::result) slang.push_back(parameter.host.name);
+    }
+    const std::vector<std::string> claimed = claim_names(names, slang, cpp_identifier);
+    auto next = claimed.begin();
     std::vector<std::string> list;
     for (const PlannedParameter& parameter : call.parameters) {
         const bool is_result = parameter.role == manifest::Role::result;
-        const std::string name = names.claim(is_result ? "result" : cpp_identifier(parameter.host.name));
-        add_names(parameter.host, parameter.type, name, structs, list);
+        add_names(parameter.host, parameter.type, is_result ? names.claim("result") : *next++, structs, list);
     }
     return list;
 }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <set>
 
 #include "emit/element.h"
+#include "emit/field_defaults.h"
 #include "emit/text.h"
 #include "plan/structs.h"
 #include "plan/types.h"
@@ -162,20 +164,10 @@ std::string conversion_text(const Type& type, const CppMemberNames& names, const
                 : wrap_list(4, "operator " + name + "<Others...>() const { return {", names.fields, "}; }"));
 }
 
-/// "RayFields(PosType) -> RayFields<…>;"
-std::string guide_text(const Type& type, const std::string& name) {
-    std::vector<std::string> types;
-    UniqueNames names;
-    for (const Field& field : fields_of(type))
-        types.push_back("typename kf::detail::FieldOf<" + names.claim(pascal_case(field.name) + "Type") +
-                        ">::type");
-    return name + "(" + template_parameters(type).second + ")\n" +
-           wrap_list(4, "-> " + name + "<", types, ">;");
-}
-
 }  // namespace
 
-CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_structs(plan)) {
+CppStructs::CppStructs(const Plan& plan, UniqueNames& names)
+    : used_(used_structs(plan)), enums_(used_enums(plan, false)) {
     for (const UsedStruct& used : used_) {
         if (used.type.host)
             names_[kind_name(used.type)] = used.type.host->type;
@@ -186,21 +178,81 @@ CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_struct
         if (used.fields)
             templates_[kind_name(used.type)] = names.claim(cpp_struct_name(used.type) + "Fields");
     }
+    for (const UsedEnum& used : enums_)
+        names_[used.name] = names.claim(cpp_identifier(used.name.substr(used.name.find_last_of(".:") + 1)));
     for (const UsedStruct& used : used_)
         members_[kind_name(used.type)] = member_names(used.type, kept_names(used.type), plan);
 }
 
 std::string CppStructs::value_type(const Type& type) const {
     if (type.kind == TypeKind::pointer) return cpp_type(to_string(ScalarType::uint64));
-    if (!holds_structs(type)) return cpp_type(kind_name(type));
+    if (!holds_structs(type)) return cpp_type(kind_name(type), enum_type(type));
     if (type.kind == TypeKind::array) {
         return "std::array<" + value_type(type.element.front()) + ", " + std::to_string(type.extent) + ">";
     }
     return names_.at(kind_name(type));
 }
 
+std::string CppStructs::default_of(const UsedStruct& used, std::size_t field) const {
+    const std::vector<Field> fields = fields_of(used.type);
+    const Type& type = fields[field].type;
+    const Type& inner = innermost_of(type);
+    const bool has_type = inner.kind != TypeKind::structure || names_.contains(kind_name(inner));
+    if (used.defaults[field].empty() || !has_type) return "";
+    return value_type(type) + "{" + cpp_initialiser(type, used.defaults[field]) + "}";
+}
+
+std::size_t CppStructs::first_optional(const UsedStruct& used) const {
+    std::size_t first = used.defaults.size();
+    while (first > 0 && !default_of(used, first - 1).empty()) --first;
+    return first;
+}
+
+std::string CppStructs::template_declaration(const UsedStruct& used) const {
+    std::string declared;
+    UniqueNames types;
+    const std::vector<Field> fields = fields_of(used.type);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        declared += (i == 0 ? "class " : ", class ") + types.claim(pascal_case(fields[i].name) + "Type");
+        if (i >= first_optional(used)) declared += " = " + value_type(fields[i].type);
+    }
+    return declared;
+}
+
+/// "RayFields(PosType) -> RayFields<…>;": of all fields, and without those at the end that may be left out.
+View::List CppStructs::guides_view(const UsedStruct& used, const std::string& name) const {
+    View::List guides;
+    const std::vector<Field> fields = fields_of(used.type);
+    for (std::size_t given = fields.size(); given > 0 && given >= first_optional(used); --given) {
+        UniqueNames names;
+        std::string declared;
+        std::string taken;
+        std::vector<std::string> types;
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (i >= given) {
+                types.push_back(value_type(fields[i].type));
+                continue;
+            }
+            const std::string parameter = names.claim(pascal_case(fields[i].name) + "Type");
+            declared += (i == 0 ? "class " : ", class ") + parameter;
+            taken += (i == 0 ? "" : ", ") + parameter;
+            types.push_back("typename kf::detail::FieldOf<" + parameter + ">::type");
+        }
+        guides.emplace_back(View::Object{
+            {"parameters", declared},
+            {"guide", name + "(" + taken + ")\n" + wrap_list(4, "-> " + name + "<", types, ">;")}});
+    }
+    return guides;
+}
+
 std::string CppStructs::type(const PlannedArgument& item) const {
-    return holds_structs(item.type) ? value_type(item.type) : cpp_type(item.element_name);
+    return holds_structs(item.type) ? value_type(item.type)
+                                    : cpp_type(item.element_name, enum_type(item.type));
+}
+
+std::string CppStructs::enum_type(const Type& type) const {
+    const auto known = names_.find(host_enum(type));
+    return known == names_.end() ? std::string() : known->second;
 }
 
 std::string CppStructs::tensor_type(const PlannedArgument& item) const {
@@ -210,6 +262,7 @@ std::string CppStructs::tensor_type(const PlannedArgument& item) const {
 std::set<std::string> CppStructs::kept_names(const Type& owner) const {
     std::set<std::string> kept;
     const auto keep = [&](const Type& type) {
+        if (const std::string name = enum_type(type); !name.empty()) kept.insert(name);
         if (type.kind != TypeKind::structure) return;
         const std::string slang = kind_name(type);
         if (names_.contains(slang)) kept.insert(names_.at(slang));
@@ -232,6 +285,32 @@ std::set<std::string> CppStructs::names() const {
     return names;
 }
 
+View::List CppStructs::enums_view(const std::string& name_space) const {
+    View::List list;
+    for (const UsedEnum& used : enums_) {
+        View::List members;
+        UniqueNames names;
+        for (const auto& [member, value] : used.members) {
+            std::string text = value_text(used, value);
+            // There are no negative literals: this one would be the negation of what is too large.
+            if (value == std::numeric_limits<std::int64_t>::min() && text.starts_with('-'))
+                text = "-9223372036854775807 - 1";
+            if (used.scalar == ScalarType::uint64) text += "U";
+            members.emplace_back(
+                View::Object{{"name", names.claim(cpp_identifier(member))}, {"value", text}});
+        }
+        const std::string& name = names_.at(used.name);
+        const std::string scalar = cpp_type(to_string(used.scalar));
+        list.emplace_back(View::Object{{"name", name},
+                                       {"slang", used.name},
+                                       {"scalar", scalar},
+                                       {"full", name_space + "::" + name},
+                                       {"flags", used.flags},
+                                       {"members", std::move(members)}});
+    }
+    return list;
+}
+
 View::List CppStructs::structs_view(const std::string& name_space,
                                     const std::vector<CppMember>& members_of) const {
     View::List list;
@@ -246,8 +325,12 @@ View::List CppStructs::structs_view(const std::string& name_space,
         for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
             const Field& field = used.type.fields[i];
             const std::string& member = names.fields[i];
+            const std::string value = default_of(used, i).empty()
+                                          ? "{}"
+                                          : "{" + cpp_initialiser(field.type, used.defaults[i]) + "}";
             members.emplace_back(View::Object{{"type", value_type(field.type)},
                                               {"name", member},
+                                              {"value", value},
                                               {"doc", doc_comment(used.field_docs[i])}});
             terms.push_back("offsetof(" + name + ", " + member + ") == " + std::to_string(layout.offsets[i]));
         }
@@ -325,19 +408,23 @@ View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) 
         const std::vector<Field> fields = fields_of(used.type);
         const CppMemberNames& names = member_names_of(used.type);
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            members.emplace_back(View::Object{{"type", types.claim(pascal_case(fields[i].name) + "Type")},
-                                              {"name", names.fields[i]},
-                                              {"doc", doc_comment(used.field_docs[i])}});
+            const std::string type = types.claim(pascal_case(fields[i].name) + "Type");
+            const std::string value = default_of(used, i);
+            members.emplace_back(View::Object{
+                {"type", type},
+                {"name", names.fields[i]},
+                {"value", value.empty() ? "{}" : "{kf::detail::default_of<" + type + ">(" + value + ")}"},
+                {"doc", doc_comment(used.field_docs[i])}});
         }
         const std::string& name = templates_.at(kind_name(used.type));
         list.emplace_back(
             View::Object{{"name", name},
                          {"conversion", conversion_text(used.type, names, name)},
-                         {"guide", guide_text(used.type, name)},
+                         {"guides", guides_view(used, name)},
                          {"parts", parts_text(name, names.fields)},
                          {"slang", used.type.name},
                          {"doc", struct_comment(used)},
-                         {"parameters", template_parameters(used.type).first},
+                         {"parameters", template_declaration(used)},
                          {"members", std::move(members)},
                          {"methods", methods_view(used.type, names, manifest::Form::fields, members_of)}});
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/enums.h"
 #include "emit/items.h"
 #include "emit/names.h"
 #include "emit/view.h"
@@ -54,6 +55,8 @@ public:
     /// The structs' own names, which members of the module may not have.
     [[nodiscard]] std::set<std::string> names() const;
 
+    /// For the header: enums, `full` with the namespace in which they are.
+    [[nodiscard]] View::List enums_view(const std::string& name_space) const;
     /// For the header: structs, those that take one field by field, and what their member functions do.
     [[nodiscard]] View::List structs_view(const std::string& name_space,
                                           const std::vector<CppMember>& members) const;
@@ -67,10 +70,20 @@ public:
 
 private:
     [[nodiscard]] std::string value_type(const Type& type) const;
+    /// The enum that its scalars are; empty: none.
+    [[nodiscard]] std::string enum_type(const Type& type) const;
+    /// The default value of a field: "float{0.9f}"; empty for none.
+    [[nodiscard]] std::string default_of(const UsedStruct& used, std::size_t field) const;
+    /// The number of the first of the last fields that all have default values.
+    [[nodiscard]] std::size_t first_optional(const UsedStruct& used) const;
+    /// Returns the parameters of a template for fields, of which those of such fields may be left out.
+    [[nodiscard]] std::string template_declaration(const UsedStruct& used) const;
+    [[nodiscard]] View::List guides_view(const UsedStruct& used, const std::string& name) const;
     /// What its members may not be called.
     [[nodiscard]] std::set<std::string> kept_names(const Type& owner) const;
 
     std::vector<UsedStruct> used_;
+    std::vector<UsedEnum> enums_;
     std::map<std::string, std::string> names_;       ///< by Slang's name
     std::map<std::string, std::string> templates_;   ///< the same
     std::map<std::string, CppMemberNames> members_;  ///< the same

@@ -24,17 +24,17 @@ constexpr std::array cpp_names{
 
 }  // namespace
 
-std::string cpp_type(const std::string& element_name) {
+std::string cpp_type(const std::string& element_name, const std::string& other) {
     const std::size_t bracket = element_name.find('[');
     if (bracket != std::string::npos) {
         const std::size_t end = element_name.find(']', bracket);
         const std::string inner = element_name.substr(0, bracket) + element_name.substr(end + 1);
-        return "std::array<" + cpp_type(inner) + ", " + element_name.substr(bracket + 1, end - bracket - 1) +
-               ">";
+        return "std::array<" + cpp_type(inner, other) + ", " +
+               element_name.substr(bracket + 1, end - bracket - 1) + ">";
     }
     const manifest::Element element = parse_element(element_name).value();
     std::string scalar(cpp_names.at(static_cast<std::size_t>(element.scalar)));
-    if (element.extents.empty()) return scalar;
+    if (element.extents.empty()) return other.empty() ? scalar : other;
     if (element.extents == std::vector<std::int64_t>{1}) return "std::array<" + scalar + ", 1>";
     std::string extents;
     for (const std::int64_t extent : element.extents)

@@ -12,7 +12,8 @@ namespace kf::gen {
 
 /// Takes a kind's spelling: "float3" is "kf::float3", "int" "std::int32_t", "float2[3]"
 /// "std::array<kf::float2, 3>".
-std::string cpp_type(const std::string& element_name);
+/// `scalar`: what its scalars are instead, where the element has no vectors; empty: nothing else.
+std::string cpp_type(const std::string& element_name, const std::string& scalar = {});
 /// "in", "out", "inout" or "returned".
 std::string role_text(manifest::Role role);
 /// "float32": NumPy's name of the scalar.

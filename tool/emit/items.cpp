@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/python_names.h"
 #include "emit/text.h"
 #include "plan/kinds/generator.h"
 #include "plan/structs.h"
@@ -113,6 +114,12 @@ void add_docs(UsedStruct& used, const std::vector<StructText>& texts) {
 
 }  // namespace
 
+std::vector<std::string> python_parameters_of(const PlannedCall& call) {
+    std::vector<std::string> names;
+    for (const PlannedParameter& parameter : call.parameters) names.push_back(parameter.host.name);
+    return detail::python_parameters(names);
+}
+
 std::vector<PlannedArgument> host_items(const PlannedCall& call) {
     std::vector<PlannedArgument> items;
     for (const PlannedParameter& parameter : call.parameters)
@@ -133,6 +140,12 @@ std::vector<UsedStruct> used_structs(const Plan& plan) {
         if (!function.owner.empty() && !function.is_method()) collector.add_statics(function.owner);
     }
     for (UsedStruct& one : used) add_docs(one, plan.structs);
+    for (UsedStruct& one : used) {
+        const auto known = plan.defaults.find(one.type.name);
+        if (one.type.kind == TypeKind::structure && known != plan.defaults.end())
+            one.defaults = known->second;
+        one.defaults.resize(fields_of(one.type).size());
+    }
     return used;
 }
 

@@ -12,6 +12,9 @@ namespace kf::gen {
 /// of the struct's type, that has a gradient where one of its fields has; its `element_name` is the type's.
 std::vector<PlannedArgument> host_items(const PlannedCall& call);
 
+/// What Python takes the call's parameters by.
+std::vector<std::string> python_parameters_of(const PlannedCall& call);
+
 /// A struct type, or a vector given field by field, and how the plan's calls take it.
 struct UsedStruct {
     Type type;
@@ -22,6 +25,7 @@ struct UsedStruct {
     std::vector<std::string> doc = {};  ///< what is written above it, a line each
     /// For each of fields_of(type), the same.
     std::vector<std::vector<std::string>> field_docs = {};
+    FieldDefaults defaults = {};  ///< of each of fields_of(type)
 };
 
 /// Each once, those that others are made of first.

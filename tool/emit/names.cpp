@@ -17,9 +17,6 @@ namespace {
 /// What generated functions call their own.
 constexpr std::array<std::string_view, 5> cpp_reserved{"args", "backward", "encoder", "function_", "result"};
 
-/// Reserved for every function.
-constexpr std::array<std::string_view, 3> python_reserved{"out", "shape", "stream"};
-
 /// "Pair_float3_int" of "Pair<vector<float,3>, int>": no two underscores, which C++ reserves.
 std::string generic_identifier(std::string_view name) {
     const std::optional<TypeText> type = parse_type(name);
@@ -56,8 +53,7 @@ std::string cpp_identifier(std::string_view name) {
 std::string python_identifier(std::string_view name) {
     std::string text = identifier(name);
     const bool special = text.size() > 4 && text.starts_with("__") && text.ends_with("__");
-    return special || contains(detail::python_keywords, text) || contains(python_reserved, text) ? text + "_"
-                                                                                                 : text;
+    return special || contains(detail::python_keywords, text) ? text + "_" : text;
 }
 
 std::string pascal_case(std::string_view name) {
@@ -84,6 +80,18 @@ std::string UniqueNames::claim_with(std::string name, std::span<const std::strin
     taken_.insert(name);
     for (const std::string_view ending : endings) taken_.insert(name + std::string(ending));
     return name;
+}
+
+std::vector<std::string> claim_names(UniqueNames& names, const std::vector<std::string>& slang,
+                                     std::string (*made)(std::string_view)) {
+    std::vector<std::string> claimed(slang.size());
+    for (const bool renamed : {false, true}) {
+        for (std::size_t i = 0; i < slang.size(); ++i) {
+            const std::string wanted = made(slang[i]);
+            if (renamed == (wanted != slang[i])) claimed[i] = names.claim(wanted);
+        }
+    }
+    return claimed;
 }
 
 }  // namespace kf::gen

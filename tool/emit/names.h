@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kf::gen {
 
@@ -12,7 +13,7 @@ namespace kf::gen {
 /// macros and the names that generated code uses itself (encoder, result) take a trailing _.
 std::string cpp_identifier(std::string_view name);
 
-/// The same for Python, where out, shape and stream are reserved too, and names like __all__.
+/// The same for Python's keywords and names like __all__.
 std::string python_identifier(std::string_view name);
 
 /// "grid_sample2" becomes "GridSample2".
@@ -29,5 +30,10 @@ public:
 private:
     std::set<std::string> taken_;
 };
+
+/// Claims names for things that stand beside each other, of which `made` makes identifiers. Those that stay
+/// as they are in Slang go first, and the others give way.
+std::vector<std::string> claim_names(UniqueNames& names, const std::vector<std::string>& slang,
+                                     std::string (*made)(std::string_view));
 
 }  // namespace kf::gen

@@ -49,18 +49,15 @@ struct ArgumentNames {
 };
 
 ArgumentNames argument_names(const PlannedCall& call) {
-    UniqueNames names;
     ArgumentNames list;
+    list.parameters = python_parameters_of(call);
     const std::vector<PlannedArgument> items = host_items(call);
     std::size_t at = 0;
-    for (const PlannedParameter& parameter : call.parameters) {
-        std::string name = parameter.host.name;
-        if (parameter.tangent_of < 0)
-            name = names.claim(parameter.role == Role::result ? "result" : python_identifier(name));
-        list.parameters.push_back(name);
+    for (std::size_t i = 0; i < call.parameters.size(); ++i) {
+        const PlannedParameter& parameter = call.parameters[i];
         for (const std::size_t end = at + manifest::item_count(parameter.host); at < end; ++at) {
             const std::string& path = items[at].host.name;
-            list.items.push_back(name + path.substr(parameter.host.name.size()));
+            list.items.push_back(list.parameters[i] + path.substr(parameter.host.name.size()));
         }
     }
     return list;
@@ -268,8 +265,7 @@ private:
                 if (parameters[i].role == Role::result) {
                     results.insert(results.begin(), {i, "result", *type});
                 } else {
-                    const std::string& slang = parameters[i].host.name;
-                    results.push_back({i, detail::python_keyword(slang, is_jvp(form)), *type});
+                    results.push_back({i, names[i], *type});
                 }
             }
         }
@@ -298,8 +294,8 @@ private:
         else if (passed_as(item.host) == manifest::HostPassing::texture)
             type = "kf.Texture";
         else if (passes_value(item.host))
-            type =
-                holds_structs(item.type) ? structs_.value_of(item.type) : returned_number(item.host.element);
+            type = holds_structs(item.type) ? structs_.value_of(item.type)
+                                            : structs_.number_of(item.type, item.host.element);
         numpy_ = numpy_ || type.find("npt.") != std::string::npos;
         return type;
     }
@@ -327,6 +323,11 @@ private:
                 types |= python_diff_tensor;
             if (fields) types = fields_types(parameter.type);
             made.parameters.push_back({name, types, false});
+            const std::string words = structs_.enum_names_of(item.type);
+            if (!words.empty() && (types & python_int) != 0) {
+                made.parameters.back().types |= python_name;
+                made.parameters.back().names.insert(words);
+            }
             if ((types & python_struct) != 0)
                 made.parameters.back().structs.insert(structs_.object_of(parameter.type));
             return;
@@ -424,7 +425,8 @@ private:
 
     static bool takes_torch(const PythonParameter& parameter) {
         return !parameter.output &&
-               python_spelling(parameter.types, parameter.structs).find("[_Tensor]") != std::string::npos;
+               python_spelling(parameter.types, parameter.structs, parameter.names).find("[_Tensor]") !=
+                   std::string::npos;
     }
 
     /// Which parameter must be a tensor of PyTorch's for results to be, those before it being none; or npos:
@@ -468,7 +470,7 @@ private:
                                                                    : "TorchTensor[_Tensor]";
             if (index < torch.at) form = TorchForm::none;
         }
-        return taken_in_form(python_spelling(parameter.types, parameter.structs), form);
+        return taken_in_form(python_spelling(parameter.types, parameter.structs, parameter.names), form);
     }
 
     /// Definitions for each way, where results are made that are PyTorch's if and only if some argument is.
@@ -553,9 +555,9 @@ private:
         };
         const bool nameless = named("");
         const bool records = is_recorded(form);
-        std::vector<std::string> list{named("self") ? "_self" : "self"};
+        std::vector<std::string> list{"self"};
         if (records) list.emplace_back(named("encoder") ? "_encoder: kf.Encoder" : "encoder: kf.Encoder");
-        if (!nameless && (records || named("self"))) list.emplace_back("/");
+        if (!nameless && records) list.emplace_back("/");
         for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
             const PythonParameter& parameter = signature.parameters[i];
             if (i == by_name) list.emplace_back("*");
@@ -663,19 +665,12 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     const bool has_globals = !plan.globals.empty();
     // What the module and its stub call their own.
     std::set<std::string> taken;
-    taken.insert({"Any",        "ClassVar",
-                  "Generic",    "Mapping",
-                  "NamedTuple", "Protocol",
-                  "Sequence",   "TypeAlias",
-                  "TypeVar",    "TypedDict",
-                  "_Path",      "_kf",
-                  "_module",    "_np",
-                  "dict",       "list",
-                  "np",         "npt",
-                  "load",       "object",
-                  "overload",   "property",
-                  "str",        "torch",
-                  "tuple",      "type_check_only"});
+    taken.insert({"Any",       "ClassVar", "Generic",    "IntEnum",        "IntFlag",
+                  "Literal",   "Mapping",  "NamedTuple", "Protocol",       "Sequence",
+                  "TypeAlias", "TypeVar",  "TypedDict",  "_Path",          "_kf",
+                  "_module",   "_np",      "dict",       "list",           "np",
+                  "npt",       "load",     "object",     "overload",       "property",
+                  "str",       "torch",    "tuple",      "type_check_only"});
     if (has_globals) taken.insert("set");
     UniqueNames members(std::move(taken));
     UniqueNames classes({"_Out", "_Tensor", "_Tensor_co"});
@@ -769,6 +764,14 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                                   !holds_structs(argument.type) && !argument.host.element.extents.empty());
     }
     for (const std::string& name : structs.names()) exported.insert("\"" + name + "\"");
+    const bool has_enums = !structs.enums().empty();
+    std::set<std::string> enum_bases;
+    std::set<std::string> private_bases;  // of NAME.py, where all names are users'
+    for (const UsedEnum& used : structs.enums()) {
+        const std::string base = used.flags ? "IntFlag" : "IntEnum";
+        enum_bases.insert(base);
+        private_bases.insert(base + " as _" + base);
+    }
     View::List classes_view = structs.module_view();
     const bool has_structs = !classes_view.empty();
     if (has_structs) typing.insert({"Any", "ClassVar"});
@@ -782,23 +785,28 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     numpy = numpy || structs.has_dtypes();
     const bool generic = typing.contains("TypeVar");
     follows_torch = follows_torch || structs.follow_torch();
-    std::set<std::string> extensions;  // type variables of these have defaults
+    std::set<std::string> extensions;  // type variables of these have defaults, and Python 3.10 lacks others
     if (structs.has_variables() || follows_torch) extensions.insert("TypeVar");
     if (refuses_torch) extensions.insert("Never");
+    if (structs.has_optional_fields()) extensions.insert("NotRequired");
     if (extensions.contains("TypeVar")) typing.erase("TypeVar");
     if (follows_torch) typing.insert("Any");
     if (follows_torch) words.insert("TorchTensor");
     const std::string torch_class = classes.claim_with("_TorchFunctions", stub_endings);
 
     const std::string all = import_line("__all__ = ", exported, '[', ']');
-    auto module = render("python_module.mustache", templates::python_module_mustache,
-                         View::Object{{"name", plan.name},
-                                      {"numpy", structs.has_dtypes()},
-                                      {"structs", std::move(classes_view)},
-                                      {"functions", std::move(module_functions)},
-                                      {"has_globals", has_globals},
-                                      {"configured", std::move(configured_members)},
-                                      {"all", all}});
+    auto module =
+        render("python_module.mustache", templates::python_module_mustache,
+               View::Object{
+                   {"name", plan.name},
+                   {"numpy", structs.has_dtypes() || has_enums},
+                   {"enum_import", optional_line(has_enums ? "from enum import " + join(private_bases) : "")},
+                   {"enums", structs.enums_view(false)},
+                   {"structs", std::move(classes_view)},
+                   {"functions", std::move(module_functions)},
+                   {"has_globals", has_globals},
+                   {"configured", std::move(configured_members)},
+                   {"all", all}});
     auto stub = render(
         "python_stub.mustache", templates::python_stub_mustache,
         View::Object{
@@ -808,6 +816,8 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
              optional_line(collections.empty()
                                ? ""
                                : import_line("from collections.abc import ", collections, '(', ')'))},
+            {"enum_import", optional_line(has_enums ? "from enum import " + join(enum_bases) : "")},
+            {"enums", structs.enums_view(true)},
             {"has_globals", has_globals},
             {"configured", configured},
             {"extensions", optional_line(extensions.empty() ? ""

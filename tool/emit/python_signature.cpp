@@ -72,6 +72,7 @@ PythonSignature merge(const PythonSignature& a, const PythonSignature& b) {
         if (at == b.parameters.size()) break;
         parameter.types |= b.parameters[at].types;
         parameter.structs.insert(b.parameters[at].structs.begin(), b.parameters[at].structs.end());
+        parameter.names.insert(b.parameters[at].names.begin(), b.parameters[at].names.end());
         if (parameter.name != b.parameters[at].name) parameter.name.clear();
         ++at;
     }
@@ -140,7 +141,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 }  // namespace
 
-std::string python_spelling(PythonTypes types, const std::set<std::string>& structs) {
+std::string python_spelling(PythonTypes types, const std::set<std::string>& structs,
+                            const std::set<std::string>& names) {
     std::vector<std::string> words;
     bool grad = (types & python_differentiable) != 0;
     if ((types & python_float) != 0) {
@@ -151,6 +153,7 @@ std::string python_spelling(PythonTypes types, const std::set<std::string>& stru
     } else if ((types & python_bool) != 0) {
         words.emplace_back("BoolValue");
     }
+    if ((types & python_name) != 0) words.insert(words.end(), names.begin(), names.end());
     if ((types & python_sequence) != 0 && (types & python_tensor) != 0)
         words.emplace_back((types & python_diff_tensor) != 0 ? "DiffTorchValue[_Tensor]"
                                                              : "TorchValue[_Tensor]");

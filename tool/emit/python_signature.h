@@ -29,12 +29,15 @@ enum PythonType : std::uint32_t {
     python_texture = 32768,
     python_sampler = 65536,
     python_sampled = 131072,  ///< a texture with its sampler
+    python_name = 262144,     ///< of an enum's member
 };
 using PythonTypes = std::uint32_t;
 
 /// "FloatValue | TorchValue[_Tensor]": in the words of kernelfunctions.typing, where _Tensor is what tensors
-/// of PyTorch's give. `structs`: the names of those that it takes; none: any.
-std::string python_spelling(PythonTypes types, const std::set<std::string>& structs = {});
+/// of PyTorch's give. `structs`: the names of those that it takes; none: any. `names`: what names members of
+/// the enums that it takes.
+std::string python_spelling(PythonTypes types, const std::set<std::string>& structs = {},
+                            const std::set<std::string>& names = {});
 
 /// Which of PyTorch's tensors a definition takes: all, with results that are as they may be; none, with ours;
 /// or those that its results then are, too.
@@ -54,6 +57,7 @@ struct PythonParameter {
     PythonTypes types = 0;
     bool output = false;                 ///< optional
     std::set<std::string> structs = {};  ///< that it takes
+    std::set<std::string> names = {};    ///< of enums' members
 
     bool operator==(const PythonParameter&) const = default;
 };

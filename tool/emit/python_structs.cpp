@@ -7,6 +7,7 @@
 
 #include "core/python_names.h"
 #include "emit/element.h"
+#include "emit/field_defaults.h"
 #include "emit/python_signature.h"
 #include "emit/text.h"
 #include "plan/structs.h"
@@ -15,11 +16,37 @@
 namespace kf::gen {
 namespace {
 
-std::string class_name(const Type& type) {
-    std::string name = type.name;
+std::string class_name(const std::string& name) {
     const std::size_t arguments = std::min(name.find('<'), name.size());
     const std::size_t dot = name.substr(0, arguments).find_last_of(".:");
     return python_identifier(dot == std::string::npos ? name : name.substr(dot + 1));
+}
+
+std::string class_name(const Type& type) { return class_name(type.name); }
+
+/// Enums have attributes of their own, and so have integers; what begins and ends with _ is for Python to
+/// use.
+std::string member_name(const std::string& name) {
+    constexpr std::array kept{"as_integer_ratio",
+                              "bit_count",
+                              "bit_length",
+                              "conjugate",
+                              "denominator",
+                              "dtype",
+                              "from_bytes",
+                              "imag",
+                              "is_integer",
+                              "mro",
+                              "name",
+                              "numerator",
+                              "real",
+                              "to_bytes",
+                              "value"};
+    if (name.starts_with("__")) return "m" + name;
+    const bool reserved = std::ranges::binary_search(detail::python_keywords, std::string_view(name)) ||
+                          std::ranges::binary_search(kept, std::string_view(name)) ||
+                          (name.starts_with('_') && name.ends_with('_'));
+    return reserved ? name + "_" : name;
 }
 
 /// What the host has of a field: of a pointer its address.
@@ -101,7 +128,8 @@ std::string returned_number(const manifest::Element& element) {
     return element.scalar == ScalarType::boolean ? "bool" : "int";
 }
 
-PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes) {
+PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes)
+    : enums_(used_enums(plan, true)) {
     for (const UsedStruct& used : used_structs(plan)) {
         if (used.type.kind != TypeKind::structure) continue;
         used_.push_back(used);
@@ -110,6 +138,11 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
         objects_[used.type.name] = {
             classes.claim(base + "Value"), classes.claim(base + "Like"), classes.claim(base + "Dict"), {}};
     }
+    for (const UsedEnum& used : enums_) {
+        names_[used.name] = names.claim(class_name(used.name));
+        enum_words_[used.name] = classes.claim("_" + class_name(used.name) + "Name");
+    }
+    if (!enums_.empty()) typing_.insert({"Literal", "TypeAlias"});
     for (const UsedStruct& used : used_) {
         ObjectNames& object = objects_.at(used.type.name);
         object.field = object.value;
@@ -141,6 +174,9 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
         if (!is_object(used) && !variables_.contains(used.type.name)) continue;
         typing_.insert({"TypeAlias", "TypedDict"});
         if (has_own_attributes(used.type)) typing_.insert("Protocol");
+        for (std::size_t i = 0; i < used.type.fields.size(); ++i)
+            has_optional_ = has_optional_ ||
+                            (is_object(used) && !is_made(used, used.type.fields[i]) && has_default(used, i));
         for (const Field& field : used.type.fields) {
             const std::string type = taken_in_form(field_type(field.type, used.fields), TorchForm::any);
             for (const char* word :
@@ -167,6 +203,8 @@ std::string PythonStructs::field_type(const Type& type, bool by_field) const {
                    : element->scalar == ScalarType::boolean ? "BoolValue"
                                                             : "IntValue";
         }
+        if (const std::string words = enum_names_of(type); !words.empty() && !text.empty())
+            text += " | " + words;
         if (vector) text += " | ComponentsValue | ";
         if (!element->extents.empty()) text += "VectorValue";
     }
@@ -197,7 +235,7 @@ std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Pa
     if (parameter.form == manifest::Form::value) return value_of(type);
     if (parameter.form == manifest::Form::leaf) {
         const manifest::Argument& leaf = call.arguments[static_cast<std::size_t>(parameter.leaf)].host;
-        return passes_value(leaf) ? returned_number(leaf.element) : "_Tensor";
+        return passes_value(leaf) ? number_of(type, leaf.element) : "_Tensor";
     }
     if (type.kind == TypeKind::array)
         return "list[" + fields_of(call, parameter.fields.front(), type.element.front()) + "]";
@@ -217,7 +255,40 @@ std::string PythonStructs::value_of(const Type& type) const {
     }
     if (holds_structs(type)) return "list[" + value_of(type.element.front()) + "]";
     const std::optional<manifest::Element> element = host_element(type);
-    return element ? returned_number(*element) : "Any";
+    return element ? number_of(type, *element) : "Any";
+}
+
+std::string PythonStructs::number_of(const Type& type, const manifest::Element& element) const {
+    const auto known = names_.find(host_enum(type));
+    return element.extents.empty() && known != names_.end() ? known->second : returned_number(element);
+}
+
+std::string PythonStructs::enum_names_of(const Type& type) const {
+    const auto known = enum_words_.find(host_enum(type));
+    return known == enum_words_.end() ? std::string() : known->second;
+}
+
+View::List PythonStructs::enums_view(bool stub) const {
+    View::List list;
+    for (const UsedEnum& used : enums_) {
+        View::List members;
+        std::vector<std::string> words;
+        UniqueNames names;
+        for (const auto& [member, value] : used.members) {
+            members.emplace_back(
+                View::Object{{"name", names.claim(member_name(member))}, {"value", value_text(used, value)}});
+            words.push_back("\"" + member + "\"");
+        }
+        const std::string& alias = enum_words_.at(used.name);
+        list.emplace_back(View::Object{
+            {"class", names_.at(used.name)},
+            {"base", used.flags ? "IntFlag" : "IntEnum"},
+            {"slang", used.name},
+            {"members", std::move(members)},
+            {stub ? "names" : "scalar",
+             stub ? wrap_list(0, alias + ": TypeAlias = Literal[", words, "]") : numpy_name(used.scalar)}});
+    }
+    return list;
 }
 
 std::string PythonStructs::class_named(const std::string& slang) const {
@@ -241,6 +312,17 @@ std::vector<std::string> PythonStructs::names() const {
 bool PythonStructs::has_dtypes() const {
     return std::any_of(used_.begin(), used_.end(),
                        [](const UsedStruct& used) { return used.whole && has_layout(used.type); });
+}
+
+bool PythonStructs::has_default(const UsedStruct& used, std::size_t field) const {
+    const Type& inner = innermost_of(used.type.fields[field].type);
+    return !used.defaults[field].empty() &&
+           (inner.kind != TypeKind::structure || names_.contains(inner.name));
+}
+
+std::string PythonStructs::default_text(const UsedStruct& used, std::size_t field) const {
+    return python_literal(used.type.fields[field].type, used.defaults[field],
+                          [&](const Type& type) { return names_.at(type.name); });
 }
 
 View::List PythonStructs::module_view() const {
@@ -291,11 +373,18 @@ View::List PythonStructs::module_view() const {
         };
         View::List made;
         if (!quoted.empty()) made.emplace_back(tuple("_made", quoted));
+        std::vector<std::string> values;
+        for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
+            if (has_default(used, i)) values.push_back(attributes[i] + ": " + default_text(used, i));
+        }
+        View::List defaults;
+        if (!values.empty()) defaults.emplace_back(wrap_list(4, "_defaults = {", values, "}"));
         list.emplace_back(View::Object{{"class", names_.at(used.type.name)},
                                        {"slang", used.type.name},
                                        {"doc", docstring_of(used)},
                                        {"fields", tuple("_fields", attributes)},
                                        {"made", std::move(made)},
+                                       {"defaults", std::move(defaults)},
                                        {"dtype", std::move(dtype)}});
     }
     return list;
@@ -356,9 +445,10 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
         for (std::size_t i = 0; i < names.size(); ++i) {
             const Field& field = used.type.fields[i];
             const bool made = is_made(used, field);
+            const bool optional = made || has_default(used, i);
             renamed = renamed || names[i] != field.name;
             // Behind one that may be left out, others go by name.
-            if (!made && parameters.back().ends_with("None") && !by_name) {
+            if (!optional && parameters.back().find(" = ") != std::string::npos && !by_name) {
                 parameters.emplace_back("*");
                 by_name = true;
             }
@@ -368,12 +458,17 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
             const std::string held = made ? "Any" : variable.empty() ? value_of(field.type) : variable;
             fields.emplace_back(View::Object{{"name", names[i]}, {"type", held}});
             parameters.push_back(names[i] + ": " +
-                                 (made ? "Any = None" : (variable.empty() ? type : variable)));
+                                 (made ? "Any = None" : (variable.empty() ? type : variable)) +
+                                 (optional && !made ? " = ..." : ""));
+            const bool may_lack = optional && !made;
             if (!made)
-                given.emplace_back(View::Object{{"name", names[i]},
-                                                {"key", field.name},
-                                                {"type", type},
-                                                {"own_type", covariant(given_type)}});
+                given.emplace_back(
+                    View::Object{{"name", names[i]},
+                                 {"key", field.name},
+                                 {"own_type", covariant(given_type)},
+                                 {"entry", may_lack ? "NotRequired[" + type + "]" : type},
+                                 {"own_entry", may_lack ? "NotRequired[" + covariant(given_type) + "]"
+                                                        : covariant(given_type)}});
         }
         View::List object;
         if (is_object(used)) object.emplace_back(object_view(used, std::move(given), renamed));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/enums.h"
 #include "emit/items.h"
 #include "emit/names.h"
 #include "emit/view.h"
@@ -34,11 +35,21 @@ public:
     [[nodiscard]] const std::set<std::string>& words() const { return words_; }
     /// What a value comes back as: "float", "_RayReturned", "list[_RayReturned]".
     [[nodiscard]] std::string value_of(const Type& type) const;
+    /// What a value that is no struct comes back as: "float", "Color", "npt.NDArray[np.int32]".
+    [[nodiscard]] std::string number_of(const Type& type, const manifest::Element& element) const;
+    /// The names that stand for an enum's members where one is taken, "_ColorName"; empty: it is none.
+    [[nodiscard]] std::string enum_names_of(const Type& type) const;
+    [[nodiscard]] const std::vector<UsedEnum>& enums() const { return enums_; }
+    /// For NAME.py: {class, base, slang, members: [{name, value}], scalar}; for NAME.pyi `names` in the
+    /// scalar's place.
+    [[nodiscard]] View::List enums_view(bool stub) const;
     /// The class of the struct that Slang calls so; empty when there is none.
     [[nodiscard]] std::string class_named(const std::string& slang) const;
     /// Whether that struct's class has a field's attribute of this name.
     [[nodiscard]] bool has_field(const std::string& slang, const std::string& attribute) const;
     [[nodiscard]] std::vector<std::string> names() const;
+    /// Whether dicts of some struct may lack fields.
+    [[nodiscard]] bool has_optional_fields() const { return has_optional_; }
     /// Whether some class has a dtype.
     [[nodiscard]] bool has_dtypes() const;
     /// Whether some class is generic in what its fields hold.
@@ -53,7 +64,11 @@ public:
 
 private:
     std::vector<UsedStruct> used_;  ///< structs only
+    std::vector<UsedEnum> enums_;
+    std::map<std::string, std::string> enum_words_;  ///< by Slang's name: what stands for members' names
     std::string field_type(const Type& type, bool by_field) const;
+    bool has_default(const UsedStruct& used, std::size_t field) const;
+    std::string default_text(const UsedStruct& used, std::size_t field) const;
     void claim_variables(const UsedStruct& used, UniqueNames& classes);
     View::List variables_view(const UsedStruct& used) const;
     View::List returned_view(const UsedStruct& used) const;
@@ -74,6 +89,7 @@ private:
     std::map<std::string, std::string> returned_;  ///< by Slang's name: one that is returned by value
     std::set<std::string> following_;              ///< by Slang's name: those whose fields may be PyTorch's
     std::set<std::string> typing_;
+    bool has_optional_ = false;  ///< some field may be left out of a dict
     std::set<std::string> words_;
 };
 

@@ -10,7 +10,7 @@
 
 #include "core/join.h"
 #include "core/kinds/questions.h"
-#include "core/python_names.h"
+#include "emit/items.h"
 #include "emit/names.h"
 #include "emit/overload.h"
 #include "emit/render.h"
@@ -73,12 +73,11 @@ public:
         View::List arguments;
         View::List results;
         View::List outputs;
+        const std::vector<std::string> keywords = python_parameters_of(call_);
         for (std::size_t i = 0; i < call_.parameters.size(); ++i) {
             const manifest::ParameterTree& tree = call_.parameters[i].host;
             // No parameter is called so.
-            const std::string keyword = call_.parameters[i].role == Role::result
-                                            ? "return"
-                                            : detail::python_keyword(tree.name, false);
+            const std::string keyword = call_.parameters[i].role == Role::result ? "return" : keywords[i];
             for (std::int64_t leaf = tree.leaf; leaf < tree.leaf + tree.leaves; ++leaf) {
                 const Argument& argument = call_.arguments[static_cast<std::size_t>(leaf)].host;
                 if (is_made_by_kernels(argument)) continue;

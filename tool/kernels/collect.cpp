@@ -170,6 +170,16 @@ private:
 
 }  // namespace
 
+std::vector<std::int64_t> CallKernels::kernels() const {
+    std::vector<std::int64_t> indices;
+    for (const manifest::Pass& pass :
+         {forward, forward_deterministic, backward, deterministic, fused, fused_deterministic}) {
+        for (const auto& [variant, index] : pass.kernels())
+            if (index >= 0) indices.push_back(index);
+    }
+    return indices;
+}
+
 Outcome<KernelSet> collect_kernels(const Plan& plan, const std::vector<CodeTarget>& targets) {
     return Collector(plan, targets).collect();
 }

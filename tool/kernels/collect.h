@@ -34,9 +34,8 @@ struct CallKernels {
     manifest::Pass fused;
     manifest::Pass fused_deterministic;
 
-    [[nodiscard]] std::array<manifest::Pass, 6> all() const {
-        return {forward, forward_deterministic, backward, deterministic, fused, fused_deterministic};
-    }
+    /// Returns the kernels of all passes, in order; one that passes share comes as often as they do.
+    [[nodiscard]] std::vector<std::int64_t> kernels() const;
 
     bool operator==(const CallKernels&) const = default;
 };

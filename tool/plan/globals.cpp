@@ -5,6 +5,7 @@
 #include <string>
 
 #include "diagnostic/suggest.h"
+#include "plan/flag_enums.h"
 #include "plan/structs.h"
 #include "plan/types.h"
 #include "slang/kernel_source.h"
@@ -154,6 +155,7 @@ Diagnostics add_globals(Plan& plan, const ReachedGlobals& reached,
             errors.insert(errors.end(), made.errors().begin(), made.errors().end());
             continue;
         }
+        note_flag_enums(made.value().arguments, plan.flag_enums);
         planned.emplace(global, std::move(made.value()));
         plan.globals.push_back(form_of(*global));
     }

@@ -11,7 +11,10 @@ bool beats(const Fit& fit, const Fit& other) {
     for (std::size_t i = 0; i < fit.distances.size(); ++i) {
         if (fit.distances[i] > other.distances[i]) return false;
     }
-    return fit.distances != other.distances || (!fit.is_general && other.is_general);
+    if (fit.distances != other.distances) return true;
+    const std::int64_t left_out = fit.candidate->left_out;
+    const std::int64_t other_left_out = other.candidate->left_out;
+    return left_out < other_left_out || (left_out == other_left_out && !fit.is_general && other.is_general);
 }
 
 }  // namespace

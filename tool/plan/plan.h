@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,9 +24,11 @@ struct PlannedArgument {
     std::string element_name;  ///< how a kind spells host.element: "float3", "float2x3", "float2[4]"
     bool is_result = false;    ///< the return value, not a parameter
     bool no_diff = false;
-    bool grad_is_false = false;  ///< its kind says "grad": false
-    bool from_buffer = false;    ///< each call gets an element of a buffer
-    Location location;           ///< the spec entry its kind comes from
+    bool grad_is_false = false;     ///< its kind says "grad": false
+    bool is_unasked = false;        ///< that, or the "inputs" of "backward" are others
+    std::string plain_struct = {};  ///< the struct in the way of a derivative: it isn't IDifferentiable
+    bool from_buffer = false;       ///< each call gets an element of a buffer
+    Location location;              ///< the spec entry its kind comes from
     std::string path;  ///< in the parameter, [] for each array of structs around: ".spheres[].center"
 
     bool operator==(const PlannedArgument&) const = default;
@@ -150,6 +153,10 @@ struct PlannedFunction {
     bool operator==(const PlannedFunction&) const = default;
 };
 
+/// For each of a struct's fields, in order, the bits of the numbers in it that it has where nobody says
+/// otherwise; none for one without such a value.
+using FieldDefaults = std::vector<std::vector<std::uint64_t>>;
+
 struct Plan {
     std::string name;                  ///< of the spec: file names, the Python module
     std::string cpp_namespace;         ///< defaults to `name`; may be nested: "app::kernels"
@@ -159,6 +166,8 @@ struct Plan {
     std::vector<GlobalForm> globals =
         {};  ///< the global parameters that some call reaches, as kernels have them
     std::vector<NamedText> formats = {};  ///< that the spec states of textures that are globals, or in some
+    std::vector<std::string> flag_enums = {};            ///< the names of enums whose members are combined
+    std::map<std::string, FieldDefaults> defaults = {};  ///< by struct, of those that have some
 
     bool operator==(const Plan&) const = default;
 };

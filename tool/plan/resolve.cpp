@@ -15,8 +15,10 @@
 #include "plan/candidates.h"
 #include "plan/defaults.h"
 #include "plan/dispatch.h"
+#include "plan/flag_enums.h"
 #include "plan/forward_diff.h"
 #include "plan/home_module.h"
+#include "plan/host_call.h"
 #include "plan/host_structs.h"
 #include "plan/instance.h"
 #include "plan/kind_target.h"
@@ -26,6 +28,7 @@
 #include "plan/overloads.h"
 #include "plan/shared_members.h"
 #include "plan/strict.h"
+#include "plan/struct_gradients.h"
 #include "plan/struct_names.h"
 #include "plan/structs.h"
 #include "plan/texture_gradients.h"
@@ -111,13 +114,14 @@ public:
     CallPlanner(const CallSpec& call, TypeLookup& types, const HostStructs& hosts, Diagnostics& errors)
         : call_(call), types_(types), hosts_(hosts), errors_(errors) {}
 
-    std::vector<PlannedCall> plan(const std::vector<const Function*>& candidates) {
-        std::vector<PlannedCall> calls;
+    /// Returns the overload that each combination of kinds means.
+    std::vector<Fit> plan(const std::vector<const Function*>& candidates) {
+        std::vector<Fit> calls;
         if (candidates.size() == 1) {
             for (const KindCombination& kinds : kind_combinations(call_, *candidates.front())) {
                 Outcome<Fit> fit = fit_one(*candidates.front(), kinds);
                 if (fit) {
-                    calls.push_back(std::move(fit.value().planned));
+                    calls.push_back(std::move(fit.value()));
                 } else {
                     errors_.insert(errors_.end(), fit.errors().begin(), fit.errors().end());
                 }
@@ -133,7 +137,7 @@ private:
     using Reason = std::pair<const Function*, Diagnostics>;
 
     /// A combination of kinds must mean exactly one overload.
-    void plan_overloads(const std::vector<const Function*>& candidates, std::vector<PlannedCall>& calls) {
+    void plan_overloads(const std::vector<const Function*>& candidates, std::vector<Fit>& calls) {
         const bool several_generic =
             std::count_if(candidates.begin(), candidates.end(),
                           [](const Function* function) { return function->is_generic(); }) > 1;
@@ -155,7 +159,7 @@ private:
         for (auto& [key, found] : fits) {
             failures.erase(key);
             if (const std::optional<std::size_t> best = best_fit(found)) {
-                calls.push_back(std::move(found[*best].planned));
+                calls.push_back(std::move(found[*best]));
                 continue;
             }
             std::vector<const Function*> functions;
@@ -215,7 +219,8 @@ private:
         Outcome<PlannedCall> planned =
             plan_one(with_host_structs(std::move(instance.value().function), hosts_), kinds);
         if (!planned) return planned.errors();
-        Fit fit{&function, std::move(planned.value()), instance.value().is_general, {}};
+        Fit fit{&function, std::move(planned.value()), instance.value().is_general, {}, kinds.parameters};
+        fit.kinds.push_back(kinds.result);
         fit.planned.by_adapter = instance.value().by_interface || function.is_overload ||
                                  function.member == Member::method || function.member == Member::constructor;
         std::map<std::string, std::int64_t> distances;
@@ -468,6 +473,7 @@ private:
             argument.host.differentiable =
                 tensor ? is_differentiable(argument.type.form) && is_differentiable_leaf(argument)
                        : argument.type.differentiable && !argument.no_diff;
+            argument.is_unasked = gradient_of(grads[i].gradient, argument.host.name) == Gradient::never;
             if (tensor && !reads(argument.type.form)) continue;
             if (is_only_written(argument.host.role)) continue;
             if (!argument.host.differentiable || !can_have_gradient(argument.host)) continue;
@@ -684,22 +690,6 @@ Diagnostics without_repeats(const Diagnostics& errors) {
     return distinct;
 }
 
-/// Calls under one host name become overloads of one function; members of different types are different ones.
-void add_calls(Plan& plan, const CallSpec& spec, const std::string& doc, std::vector<PlannedCall> calls) {
-    for (PlannedCall& call : calls) {
-        const std::string owner = call.member == Member::constructor ? std::string() : call.owner;
-        const std::string name = owner.empty() ? spec.name : owner + "." + spec.name;
-        auto function = std::find_if(plan.functions.begin(), plan.functions.end(),
-                                     [&](const PlannedFunction& known) { return known.name == name; });
-        if (function == plan.functions.end()) {
-            plan.functions.push_back({name, doc, {}, owner, -1, false});
-            function = plan.functions.end() - 1;
-        }
-        if (function->doc.empty()) function->doc = doc;
-        function->calls.push_back(std::move(call));
-    }
-}
-
 /// "this" has a place of its own in the spec.
 std::optional<Diagnostic> check_this(const CallSpec& call) {
     for (const ArgumentSpec& argument : call.arguments) {
@@ -726,7 +716,7 @@ CallSpec with_this(CallSpec call) {
 struct CallPlan {
     std::vector<PlannedCall> calls;
     std::string doc;
-    std::vector<CallSpec> shorter;  ///< as hosts call it that leave default values out
+    std::vector<ShorterOverload> shorter;
 };
 
 Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const Module& modules,
@@ -757,59 +747,50 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
     if (!errors.empty()) return errors;
     const auto variants = plan_variants(call, link, modules, all_types);
     if (!variants) return variants.errors();
-    const auto plan_all = [&](const CallSpec& spec) {
-        std::vector<PlannedCall> calls = CallPlanner(spec, lookup, hosts, errors).plan(candidates.value());
-        for (PlannedCall& planned : calls) {
-            planned.module = home.value().import_name;
-            planned.link = link;
-            planned.variants = variants.value();
-            for (const Diagnostics& found : {check_fields(planned, module), check_variant_sizes(planned)})
+    const auto plan_fits = [&](const CallSpec& spec, const std::vector<const Function*>& functions) {
+        std::vector<Fit> fits = CallPlanner(spec, lookup, hosts, errors).plan(functions);
+        for (Fit& fit : fits) {
+            fit.planned.module = home.value().import_name;
+            fit.planned.link = link;
+            fit.planned.variants = variants.value();
+            for (const Diagnostics& found :
+                 {check_fields(fit.planned, module), check_variant_sizes(fit.planned)})
                 errors.insert(errors.end(), found.begin(), found.end());
         }
-        return calls;
+        return fits;
+    };
+    const auto plan_all = [&](const CallSpec& spec, const std::vector<const Function*>& functions) {
+        std::vector<Fit> fits = plan_fits(spec, functions);
+        for (std::size_t v = 0; errors.empty() && v < spec.variants.size(); ++v) {
+            if (spec.variants[v].maps.empty()) continue;
+            const Outcome<CallSpec> mapped = with_maps(spec, spec.variants[v]);
+            if (!mapped) {
+                errors = mapped.errors();
+                break;
+            }
+            std::vector<Fit> others = plan_fits(mapped.value(), functions);
+            if (errors.empty()) errors = set_mapped(fits, v, std::move(others));
+        }
+        return fits;
     };
     CallPlan plan;
-    plan.calls = plan_all(call);
-    for (std::size_t v = 0; errors.empty() && v < call.variants.size(); ++v) {
-        if (call.variants[v].maps.empty()) continue;
-        const Outcome<CallSpec> mapped = with_maps(call, call.variants[v]);
-        if (!mapped) return mapped.errors();
-        std::vector<PlannedCall> calls = plan_all(mapped.value());
-        if (errors.empty()) errors = set_mapped(plan.calls, v, std::move(calls));
-    }
+    std::vector<Fit> fits = plan_all(call, candidates.value());
     if (!errors.empty()) return errors;
-    plan.doc = candidates.value().front()->doc;
-    plan.shorter = shorter_calls(given, candidates.value());
-    return plan;
-}
-
-std::vector<std::string> parameter_names(const PlannedCall& call) {
-    std::vector<std::string> names;
-    for (const PlannedParameter& parameter : call.parameters) names.push_back(parameter.host.name);
-    if (!names.empty()) return names;
-    for (const PlannedArgument& argument : call.arguments) names.push_back(argument.host.name);
-    return names;
-}
-
-/// Adds the calls that leave default values out, where the spec has none with the arguments that are left,
-/// and these make a call by themselves.
-void add_shorter(Plan& plan, const std::vector<CallSpec>& calls, const LinkTime& link, const Module& module,
-                 TypeLookup& lookup, const HostStructs& hosts) {
-    for (const CallSpec& call : calls) {
-        Outcome<CallPlan> planned = plan_call(call, link, module, lookup, hosts);
-        if (!planned) continue;
-        std::erase_if(planned.value().calls, [&](const PlannedCall& one) {
-            return std::any_of(
-                plan.functions.begin(), plan.functions.end(), [&](const PlannedFunction& known) {
-                    return known.member_name() == call.name &&
-                           std::any_of(known.calls.begin(), known.calls.end(), [&](const PlannedCall& other) {
-                               return other.owner == one.owner && other.location != one.location &&
-                                      parameter_names(other) == parameter_names(one);
-                           });
-                });
-        });
-        add_calls(plan, call, planned.value().doc, std::move(planned.value().calls));
+    for (const Fit& fit : fits) {
+        for (const ShorterCall& shorter : shorter_calls(call, fit)) {
+            errors.clear();
+            std::vector<Fit> made = plan_all(shorter.call, {&shorter.function});
+            // What doesn't make a call by itself isn't offered.
+            if (!errors.empty() || made.empty()) continue;
+            const Function* const rival = find_rival(shorter.function, module);
+            plan.shorter.push_back({std::move(made.front().planned), call.name,
+                                    candidate_notes({fit.candidate}).front(),
+                                    rival != nullptr ? candidate_notes({rival}).front() : std::string()});
+        }
     }
+    for (Fit& fit : fits) plan.calls.push_back(std::move(fit.planned));
+    plan.doc = candidates.value().front()->doc;
+    return plan;
 }
 
 }  // namespace
@@ -821,12 +802,13 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types,
     plan.cpp_namespace = spec.namespace_name.empty() ? spec.name : spec.namespace_name;
     plan.imports = module.module_names;
     plan.structs = module.structs;
+    plan.flag_enums = module.flag_enums;
     plan.formats = spec.globals;
     TypeLookup& lookup = types != nullptr ? *types : no_types;
     const Outcome<LinkTime> link = link_time(spec.values, {}, module, lookup);
     if (!link) return link.errors();
     Diagnostics errors;
-    std::vector<CallSpec> shorter;
+    std::vector<ShorterOverload> shorter;
     for (const CallSpec& given : spec.calls) {
         if (auto failure = check_this(given)) {
             errors.push_back(*failure);
@@ -842,22 +824,26 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types,
             errors.insert(errors.end(), planned.errors().begin(), planned.errors().end());
             continue;
         }
-        add_calls(plan, call, planned.value().doc, std::move(planned.value().calls));
+        for (PlannedCall& one : planned.value().calls)
+            add_call(plan, call.name, planned.value().doc, std::move(one));
         std::move(planned.value().shorter.begin(), planned.value().shorter.end(),
                   std::back_inserter(shorter));
     }
-    if (errors.empty()) add_shorter(plan, shorter, link.value(), module, lookup, hosts);
-    for (const PlannedFunction& function : plan.functions) {
+    Diagnostics warnings;
+    if (errors.empty()) warnings = add_shorter(plan, std::move(shorter));
+    for (PlannedFunction& function : plan.functions) {
+        for (PlannedCall& call : function.calls) note_flag_enums(call.arguments, plan.flag_enums);
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
-    const Diagnostics warnings = texture_warnings(plan);
+    add_distinct(warnings, texture_warnings(plan));
+    add_distinct(warnings, struct_warnings(plan));
     if (errors.empty()) errors = check_struct_names(plan);
     if (!errors.empty()) return without_repeats(errors);
     errors = add_variants(plan);
     if (errors.empty()) errors = add_choices(plan);
     if (!errors.empty()) return without_repeats(errors);
     add_forward_derivatives(plan);
-    return Outcome<Plan>(std::move(plan)).with_warnings(warnings);
+    return Outcome<Plan>(std::move(plan)).with_warnings(std::move(warnings));
 }
 
 }  // namespace kf::gen

@@ -73,6 +73,7 @@ struct Place {
     bool no_diff = false;
     bool no_diff_tensors = false;  ///< a tensor's gradient lies beside it, whatever holds it
     int depth = 0;
+    std::string plain_struct = {};  ///< the first one around that isn't IDifferentiable
 };
 
 /// The struct that is passed by value or in a tensor, and where in it the walk is.
@@ -169,13 +170,14 @@ private:
         }
         planned.type = type;
         planned.element_name = kind.element.empty() ? kind_name(type) : kind.element;
-        if (planned.element_name != slang_name(planned.host.element))
-            planned.host.type = planned.element_name;
+        const std::string called = with_enum(planned.element_name, type);
+        if (called != slang_name(planned.host.element)) planned.host.type = called;
         planned.host.members = innermost_of(type).members;
         planned.is_result = target_.is_result;
         const bool tensor =
             (type.kind == TypeKind::tensor && tensor_ == nullptr) || type.kind == TypeKind::texture;
         planned.no_diff = tensor ? place.no_diff_tensors : place.no_diff;
+        if (!place.no_diff_tensors) planned.plain_struct = place.plain_struct;
         planned.location = kind.location;
         planned.path = place.path;
         tree_.leaves.push_back(std::move(planned));
@@ -213,10 +215,10 @@ private:
         // What is wrong with one element is wrong with all.
         for (std::int64_t i = 0; i < type.extent && errors_.size() == errors; ++i) {
             const std::string index = manifest::element_name(i);
-            ParameterTree& made =
-                parameter.fields.emplace_back(walk(kind, type.element.front(),
-                                                   {place.name + index, place.path + index, place.no_diff,
-                                                    place.no_diff_tensors, place.depth + 1}));
+            ParameterTree& made = parameter.fields.emplace_back(
+                walk(kind, type.element.front(),
+                     {place.name + index, place.path + index, place.no_diff, place.no_diff_tensors,
+                      place.depth + 1, place.plain_struct}));
             made.name = index;
             if (tree_.leaves.size() - first <= max_elements) continue;
             fail(kind, "type-not-supported",
@@ -308,9 +310,13 @@ private:
     }
 
     Place inside(const Place& place, const Type& type, const Field& field) const {
-        return {place.name + "." + field.name, place.path + "." + field.name,
+        const bool is_plain = type.kind == TypeKind::structure && !type.differentiable;
+        return {place.name + "." + field.name,
+                place.path + "." + field.name,
                 place.no_diff || field.no_diff || !type.differentiable,
-                place.no_diff_tensors || field.no_diff, place.depth + 1};
+                place.no_diff_tensors || field.no_diff,
+                place.depth + 1,
+                is_plain && place.plain_struct.empty() ? type.name : place.plain_struct};
     }
 
     /// A struct, or an array of structs, that the host passes by value or in a tensor.

@@ -211,6 +211,15 @@ std::string without_enum(const std::string& text, const Type& type) {
     return kind_name(inner) + text.substr(bracket);
 }
 
+std::string with_enum(const std::string& text, const Type& type) {
+    const Type& inner = innermost_of(type);
+    const std::size_t bracket = std::min(text.find('['), text.size());
+    if (inner.members.empty() || text.substr(0, bracket) != kind_name(inner)) return text;
+    return inner.name + text.substr(bracket);
+}
+
+std::string enum_last_name(const Type& type) { return type.name.substr(type.name.find_last_of(".:") + 1); }
+
 bool is_resource(const Type& type) {
     return type.kind == TypeKind::buffer || type.kind == TypeKind::texture || type.kind == TypeKind::sampler;
 }

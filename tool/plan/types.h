@@ -37,6 +37,10 @@ const Type& innermost_of_arrays(const Type& type);
 /// `text`, the element that a kind names, with the integer that an enum is kept in for the enum that `type`
 /// is made of: "int[2]" for "Color[2]".
 std::string without_enum(const std::string& text, const Type& type);
+/// The other way round, for enums that have members: "Color[2]" for "int[2]".
+std::string with_enum(const std::string& text, const Type& type);
+/// "Color", the last part of an enum's name.
+std::string enum_last_name(const Type& type);
 
 /// How kernels declare it: "float3", "float2x3", "Array<float2, 3>".
 std::string declared_name(const Type& type);

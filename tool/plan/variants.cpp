@@ -147,19 +147,19 @@ Outcome<CallSpec> with_maps(CallSpec call, const VariantSpec& variant) {
     return call;
 }
 
-Diagnostics set_mapped(std::vector<PlannedCall>& calls, std::size_t variant,
-                       std::vector<PlannedCall> mapped) {
+Diagnostics set_mapped(std::vector<Fit>& calls, std::size_t variant, std::vector<Fit> mapped) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
-        PlannedVariant& own = calls[i].variants.at(variant);
-        if (i >= mapped.size() || !are_alike(calls[i], mapped[i])) {
+        PlannedCall& call = calls[i].planned;
+        PlannedVariant& own = call.variants.at(variant);
+        if (i >= mapped.size() || !are_alike(call, mapped[i].planned)) {
             return {variant_error(
                 own,
-                "the variant '" + own.name + "' has maps with which hosts would pass '" + calls[i].function +
+                "the variant '" + own.name + "' has maps with which hosts would pass '" + call.function +
                     "' other things, or get others back",
                 {"all variants are passed the same, and their calls have one rank: give the call another "
                  "\"name\""})};
         }
-        own.mapped = std::make_shared<const PlannedCall>(std::move(mapped[i]));
+        own.mapped = std::make_shared<const PlannedCall>(std::move(mapped[i].planned));
     }
     return {};
 }

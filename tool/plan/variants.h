@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "plan/overloads.h"
 #include "plan/plan.h"
 #include "spec/spec.h"
 
@@ -29,7 +30,7 @@ Outcome<CallSpec> with_maps(CallSpec call, const VariantSpec& variant);
 
 /// Gives the calls their variant number `variant`, planned with its maps. Errors: "variant-options" where
 /// hosts would have to pass other things.
-Diagnostics set_mapped(std::vector<PlannedCall>& calls, std::size_t variant, std::vector<PlannedCall> mapped);
+Diagnostics set_mapped(std::vector<Fit>& calls, std::size_t variant, std::vector<Fit> mapped);
 
 /// Makes a function of each variant, behind the one that has none.
 Diagnostics add_variants(Plan& plan);

@@ -19,10 +19,8 @@ Outcome<std::string> make_header(const Plan& plan, const Functions& functions, C
     if (!source) return source.errors();
     const Outcome<CompiledKernel> compiled = compiler.compile(source.value(), CodeTarget::cuda_source);
     if (!compiled) return compiled.errors();
-    const std::string& code = compiled.value().code;
-    const std::size_t end = code.find(cuda_prelude_end);
-    Outcome<std::string> header = emit_device_header(
-        plan, functions, end == std::string::npos ? code : code.substr(end + cuda_prelude_end.size()));
+    Outcome<std::string> header =
+        emit_device_header(plan, functions, std::string(without_prelude(compiled.value().code)));
     return std::move(header).with_warnings(compiled.warnings());
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/sha256.h"
 #include "emit/overload.h"
+#include "run/passes.h"
 
 namespace kf::gen {
 namespace {
@@ -90,18 +91,12 @@ private:
     /// Indices into "kernels".
     static Json kernels_of(const manifest::Call& call) {
         Json passes = Json::object();
-        const auto add = [&](const char* name, const manifest::Pass& pass) {
+        for (const NamedPass& pass : named_passes(call)) {
             Json kernels = Json::array();
-            for (const auto& [variant, index] : pass.kernels())
+            for (const auto& [variant, index] : pass.kernels.kernels())
                 if (index >= 0) kernels.push_back(index);
-            if (!kernels.empty()) passes[name] = std::move(kernels);
-        };
-        add("forward", call.forward);
-        add("forward_deterministic", call.forward_deterministic);
-        add("backward", call.backward);
-        add("backward_deterministic", call.deterministic);
-        add("fused", call.fused);
-        add("fused_deterministic", call.fused_deterministic);
+            if (!kernels.empty()) passes[std::string(pass.key)] = std::move(kernels);
+        }
         return passes;
     }
 

@@ -206,24 +206,42 @@ public:
         settings_.sources = sources;
     }
 
-    Outcome<Generated> run(const OutputPaths& paths) {
-        Outcome<Generated> outcome = run_stages(paths);
-        if (store() != nullptr && options_.cache_size != 0) cache_.bound(options_.cache_size);
-        return std::move(outcome).with_warnings(std::move(warnings_));
+    Outcome<Generated> run(const OutputPaths& paths) { return finished(run_stages(paths)); }
+
+    Outcome<MadeKernels> run_chosen(KernelStage stage, const ChooseKernels& choose) {
+        kernels_only_ = true;
+        return finished(make_chosen(stage, choose));
     }
 
     Outcome<std::vector<std::byte>> run_forward_passes() {
-        forward_only_ = true;
+        forward_only_ = kernels_only_ = true;
         const Outcome<Assembled> made = assemble_kernels();
         if (!made) return made.errors();
         return artifact::write(made.value().manifest);
     }
 
 private:
+    /// What is known before anything is compiled.
+    struct Collected {
+        Plan plan;
+        Plan whole;  ///< with the globals that its calls reach
+        KernelSet kernels;
+        Diagnostics failures;  ///< why some functions could not be looked at
+        std::unique_ptr<Compiler> compiler;
+    };
+
     struct Assembled {
         Plan plan;
         manifest::Manifest manifest;
     };
+
+    using CudaImages = std::vector<std::vector<manifest::Image>>;
+
+    template <class T>
+    Outcome<T> finished(Outcome<T> outcome) {
+        if (store() != nullptr && options_.cache_size != 0) cache_.bound(options_.cache_size);
+        return std::move(outcome).with_warnings(std::move(warnings_));
+    }
 
     /// What the stage gave; what it warns of is kept.
     template <class T>
@@ -252,7 +270,41 @@ private:
         return generated;
     }
 
-    Outcome<Assembled> assemble_kernels() {
+    Outcome<MadeKernels> make_chosen(KernelStage stage, const ChooseKernels& choose) {
+        Outcome<Collected> collected = collect();
+        if (!collected) return collected.errors();
+        Collected& all = collected.value();
+        const Outcome<std::vector<std::int64_t>> chosen = choose(all.whole, all.kernels);
+        if (!chosen) return chosen.errors();
+        KernelSet kernels{{}, all.kernels.calls};
+        MadeKernels made{all.whole, all.kernels.calls, {}};
+        for (const std::int64_t number : chosen.value()) {
+            kernels.units.push_back(all.kernels.units.at(static_cast<std::size_t>(number)));
+            made.kernels.push_back({number, kernels.units.back()});
+        }
+        if (stage == KernelStage::source) return made;
+        auto compiled = noted(compile(all.plan, kernels, std::move(all.compiler)));
+        if (!compiled) return compiled.errors();
+        Outcome<CudaImages> images = CudaImages();
+        if (stage == KernelStage::images) {
+            const auto tell = [&](std::size_t kernel, const std::string& architecture, const CudaCode& code) {
+                made.kernels[kernel].cuda.emplace_back(architecture, code);
+            };
+            images = noted(compile_for_cuda(kernels, compiled.value(), tell));
+            if (!images) return images.errors();
+        }
+        for (std::size_t i = 0; i < kernels.units.size(); ++i) {
+            auto kernel =
+                assemble_kernel(kernels.units[i], compiled.value()[i],
+                                images.value().empty() ? CudaImages::value_type() : images.value()[i]);
+            if (!kernel) return kernel.errors();
+            made.kernels[i].kernel = std::move(kernel.value());
+            made.kernels[i].compiled = std::move(compiled.value()[i]);
+        }
+        return made;
+    }
+
+    Outcome<Collected> collect() {
         auto compiler = make_slang_compiler(settings_, support_modules());
         if (!compiler) return compiler.errors();
         producers_ = {{"kfgen", KFGEN_VERSION}, {"slang", compiler.value()->version()}};
@@ -270,16 +322,23 @@ private:
         const Diagnostics unset = add_globals(plan, reach.globals, globals);
         if (!unset.empty()) return unset;
         if (Diagnostics errors = add_device_header(plan, *compiler.value()); !errors.empty()) return errors;
-        const Plan whole = with_globals(plan);
+        Plan whole = with_globals(plan);
         Outcome<KernelSet> kernels = noted(collect_kernels(whole, code_targets(spec_)));
         if (!kernels) return kernels.errors();
-        auto compiled = noted(compile(plan, kernels.value(), std::move(compiler.value())));
+        return Collected{std::move(plan), std::move(whole), std::move(kernels.value()), reach.failures,
+                         std::move(compiler.value())};
+    }
+
+    Outcome<Assembled> assemble_kernels() {
+        Outcome<Collected> collected = collect();
+        if (!collected) return collected.errors();
+        auto& [plan, whole, kernels, failures, compiler] = collected.value();
+        auto compiled = noted(compile(plan, kernels, std::move(compiler)));
         if (!compiled) return compiled.errors();
-        if (!reach.failures.empty()) return reach.failures;
-        auto cuda_images = noted(compile_for_cuda(kernels.value(), compiled.value()));
+        if (!failures.empty()) return failures;
+        auto cuda_images = noted(compile_for_cuda(kernels, compiled.value()));
         if (!cuda_images) return cuda_images.errors();
-        auto manifest =
-            noted(assemble(whole, kernels.value(), compiled.value(), cuda_images.value(), producers_));
+        auto manifest = noted(assemble(whole, kernels, compiled.value(), cuda_images.value(), producers_));
         if (!manifest) return manifest.errors();
         return Assembled{std::move(plan), std::move(manifest.value())};
     }
@@ -309,7 +368,7 @@ private:
 
     /// Nothing where the spec asks for none.
     Diagnostics add_device_header(const Plan& plan, Compiler& compiler) {
-        if (!spec_.device_header || forward_only_) return {};
+        if (!spec_.device_header || kernels_only_) return {};
         const auto nvrtc = cuda_compiler(*spec_.device_header);
         if (!nvrtc) return nvrtc.errors();
         const auto isolated = make_isolated(nvrtc.value(), cuda_limits(), false);
@@ -349,11 +408,11 @@ private:
         return unit.group_size[0] * unit.group_size[1] * unit.group_size[2];
     }
 
-    /// Nothing when CUDA is no target: NVRTC is then not even looked for.
-    Outcome<std::vector<std::vector<manifest::Image>>> compile_for_cuda(
-        const KernelSet& kernels, const std::vector<CompiledUnit>& compiled) {
+    /// Nothing when CUDA is no target: NVRTC is then not even looked for. `made`: see CudaJob.
+    Outcome<CudaImages> compile_for_cuda(const KernelSet& kernels, const std::vector<CompiledUnit>& compiled,
+                                         const decltype(CudaJob::made)& made = {}) {
         const TargetSpec* target = cuda_target(spec_);
-        if (target == nullptr) return std::vector<std::vector<manifest::Image>>{};
+        if (target == nullptr) return CudaImages();
         const auto nvrtc = cuda_compiler(target->location);
         if (!nvrtc) return nvrtc.errors();
         producers_["nvrtc"] = nvrtc.value()->version();
@@ -377,6 +436,7 @@ private:
                                ")");
         };
         job.slots = slots_.get();
+        job.made = made;
         return compile_cuda(sources, job);
     }
 
@@ -396,6 +456,7 @@ private:
     const OpenCuda& open_cuda_;
     CompilerOptions settings_;
     bool forward_only_ = false;
+    bool kernels_only_ = false;  ///< nothing else that the spec asks for
     unsigned workers_;
     ContentCache cache_;
     CachedKernelStore store_;
@@ -419,6 +480,11 @@ Outcome<Generated> generate_files(const Spec& spec, const Options& options, cons
                                   FileSystem& disk, const OpenCuda& open_cuda,
                                   const std::map<std::string, std::string>& sources) {
     return Generator(spec, options, disk, open_cuda, sources).run(paths);
+}
+
+Outcome<MadeKernels> make_kernels(const Spec& spec, const Options& options, FileSystem& disk,
+                                  KernelStage stage, const ChooseKernels& choose, const OpenCuda& open_cuda) {
+    return Generator(spec, options, disk, open_cuda, {}).run_chosen(stage, choose);
 }
 
 Outcome<std::vector<std::byte>> generate_forward_passes(const Spec& spec, const Options& options,

@@ -2,13 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cache/run_state.h"
 #include "cli/options.h"
+#include "cuda/nvrtc.h"
+#include "kernels/collect.h"
+#include "kernels/compile.h"
 #include "output/sink.h"
 #include "plan/plan.h"
 #include "run/session.h"
@@ -52,6 +58,36 @@ struct Generated {
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
                                   FileSystem& disk, const OpenCuda& open_cuda = open_installed_cuda,
                                   const std::map<std::string, std::string>& sources = {});
+
+/// How far kernels are made, for those who look at them.
+enum class KernelStage : std::uint8_t {
+    source,  ///< their Slang
+    code,    ///< and what Slang makes of it: SPIR-V, CUDA source
+    images,  ///< and what NVRTC makes of CUDA source
+};
+
+/// A kernel, and what was made of it up to the stage.
+struct MadeKernel {
+    std::int64_t number = 0;  ///< as `kfgen list` counts
+    KernelUnit unit;
+    CompiledUnit compiled = {};
+    manifest::Kernel kernel = {};                             ///< with the images that there are
+    std::vector<std::pair<std::string, CudaCode>> cuda = {};  ///< by architecture
+};
+
+struct MadeKernels {
+    Plan plan;
+    std::vector<std::vector<CallKernels>> calls;  ///< of the plan's functions: kernels by their numbers
+    std::vector<MadeKernel> kernels;              ///< the chosen ones
+};
+
+using ChooseKernels = std::function<Outcome<std::vector<std::int64_t>>(const Plan&, const KernelSet&)>;
+
+/// Makes those of the spec's kernels that `choose` returns the numbers of. Writes nothing but the kernel
+/// cache.
+Outcome<MadeKernels> make_kernels(const Spec& spec, const Options& options, FileSystem& disk,
+                                  KernelStage stage, const ChooseKernels& choose,
+                                  const OpenCuda& open_cuda = open_installed_cuda);
 
 /// The bytes of an artifact with all functions and calls of the spec's, whose backward and fused passes have
 /// no kernels. `sources` as above.

@@ -3,9 +3,7 @@
 
 #include <kf/error.h>
 
-#include <algorithm>
 #include <array>
-#include <map>
 #include <span>
 #include <string_view>
 
@@ -13,72 +11,59 @@
 #include "core/join.h"
 #include "core/sha256.h"
 #include "emit/overload.h"
+#include "output/columns.h"
 
 namespace kf::gen {
 
 namespace {
-
-/// How many kernels hold an image with these bytes.
-using Holders = std::map<std::array<std::uint8_t, 32>, int>;
-
-std::string padded(std::string text, std::size_t width) {
-    text.resize(std::max(text.size(), width), ' ');
-    return text;
-}
-
-std::string right(const std::string& text, std::size_t width) {
-    return std::string(width - std::min(width, text.size()), ' ') + text;
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 /// How a kernel gets its block, by manifest::Passing.
 constexpr std::array<std::string_view, 3> passing_words = {"", " in a uniform buffer", " by address"};
 
 static_assert(passing_words.size() == manifest::passing_names.size());
 
-/// "kernels 0 (contiguous), 1 (strided)"; nothing for a pass that isn't there.
-std::string pass_text(const std::string& name, const manifest::Pass& pass) {
+/// "forward: kernels 0 (contiguous), 1 (strided)"; nothing for a pass that isn't there.
+std::string pass_text(const NamedPass& pass) {
     std::vector<std::string> kernels;
-    for (const auto& [variant, index] : pass.kernels()) {
+    for (const auto& [variant, index] : pass.kernels.kernels()) {
         const std::string variant_name = manifest::variant_names.at(static_cast<std::size_t>(variant));
         if (index >= 0) kernels.push_back(std::to_string(index) + " (" + variant_name + ")");
     }
     if (kernels.empty()) return {};
-    return "    " + name + ": kernel" + (kernels.size() == 1 ? " " : "s ") + join(kernels) + "\n";
+    return "    " + std::string(pass.words) + ": kernel" + (kernels.size() == 1 ? " " : "s ") +
+           join(kernels) + "\n";
 }
 
-std::string function_text(const manifest::Function& function) {
-    std::string text = function.name + ", " + counted(function.calls.size(), "overload") + "\n";
-    for (const manifest::Call& call : function.calls) {
-        text += "  " + overload_text(call) + "\n";
-        text += pass_text("forward", call.forward) +
-                pass_text("deterministic forward", call.forward_deterministic) +
-                pass_text("backward", call.backward) +
-                pass_text("deterministic backward", call.deterministic) + pass_text("fused", call.fused) +
-                pass_text("deterministic fused", call.fused_deterministic);
-    }
-    return text;
-}
-
-std::string image_text(const manifest::Image& image, const Holders& holders) {
+std::string image_text(const manifest::Image& image, const ImageHolders& holders) {
     const std::string what = image.format + (image.architecture.empty() ? "" : " " + image.architecture);
     std::string text = "  " + padded(what, 14) + right(std::to_string(image.bytes.size()), 9) + " bytes  " +
                        hex(image.sha256);
-    const int kernels = holders.at(image.sha256);
-    if (kernels > 1) text += ", shared by " + std::to_string(kernels) + " kernels";
+    const auto held = holders.find(image.sha256);
+    if (held != holders.end() && held->second > 1)
+        text += ", shared by " + std::to_string(held->second) + " kernels";
     text += "\n    entry point " + image.entry_point;
     if (!image.features.empty()) text += ", needs " + join(image.features);
     return text + "\n";
 }
 
-std::string kernel_text(std::size_t index, const manifest::Kernel& kernel, const Holders& holders) {
+}  // namespace
+
+std::string function_heading(const std::string& name, std::size_t overloads) {
+    return name + ", " + counted(overloads, "overload") + "\n";
+}
+
+std::string overload_lines(const std::string& overload, const std::array<NamedPass, 6>& passes) {
+    std::string text = "  " + overload + "\n";
+    for (const NamedPass& pass : passes) text += pass_text(pass);
+    return text;
+}
+
+std::string kernel_text(std::size_t index, const manifest::Kernel& kernel, const ImageHolders& holders) {
     const auto& size = kernel.group_size;
     std::string text = "kernel " + std::to_string(index) + ": " + kernel.name + "\n  group " +
                        std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
                        std::to_string(size[2]) + " threads";
+    if (kernel.calls_per_thread > 1) text += " of " + std::to_string(kernel.calls_per_thread) + " calls each";
     for (const auto& [target, layout] : kernel.layouts) {
         text += ", " + target + " block " + std::to_string(layout.size) + " bytes" +
                 std::string(passing_words.at(static_cast<std::size_t>(layout.passing)));
@@ -94,10 +79,8 @@ std::string kernel_text(std::size_t index, const manifest::Kernel& kernel, const
     return text;
 }
 
-}  // namespace
-
 std::string inspection(const manifest::Manifest& manifest) {
-    Holders holders;
+    ImageHolders holders;
     std::size_t bytes = 0;
     for (const manifest::Kernel& kernel : manifest.kernels) {
         for (const manifest::Image& image : kernel.images) {
@@ -107,7 +90,11 @@ std::string inspection(const manifest::Manifest& manifest) {
     std::string text = manifest.name + ", ABI " + std::to_string(manifest.abi) + "\n";
     for (const auto& [name, version] : manifest.producers) text += "made by " + name + " " + version + "\n";
     text += "\n";
-    for (const manifest::Function& function : manifest.functions) text += function_text(function);
+    for (const manifest::Function& function : manifest.functions) {
+        text += function_heading(function.name, function.calls.size());
+        for (const manifest::Call& call : function.calls)
+            text += overload_lines(overload_text(call), named_passes(call));
+    }
     text += "\n";
     for (std::size_t i = 0; i < manifest.kernels.size(); ++i)
         text += kernel_text(i, manifest.kernels[i], holders);

@@ -25,9 +25,7 @@ std::map<std::int64_t, int> uses(const KernelSet& kernels) {
     std::map<std::int64_t, int> counts;
     for (const auto& calls : kernels.calls) {
         for (const CallKernels& call : calls) {
-            for (const manifest::Pass& pass : call.all()) {
-                for (const auto& [variant, index] : pass.kernels()) ++counts[index];
-            }
+            for (const std::int64_t index : call.kernels()) ++counts[index];
         }
     }
     return counts;
@@ -39,7 +37,6 @@ std::string listing(const Plan& plan, const KernelSet& kernels) {
     const std::map<std::int64_t, int> counts = uses(kernels);
     std::string text;
     const auto add_kernel = [&](std::int64_t index) {
-        if (index < 0) return;
         const KernelUnit& unit = kernels.units[static_cast<std::size_t>(index)];
         text += "    kernel " + std::to_string(index) + ": " + unit.name + ", " +
                 std::to_string(unit.group_size[0]) + " threads a group, " + unit.source_hash.substr(0, 12);
@@ -51,10 +48,7 @@ std::string listing(const Plan& plan, const KernelSet& kernels) {
         text += function.name + "\n";
         for (std::size_t c = 0; c < function.calls.size(); ++c) {
             text += "  " + overload_text(function.calls[c]) + "\n";
-            const CallKernels& call = kernels.calls[f][c];
-            for (const manifest::Pass& pass : call.all()) {
-                for (const auto& [variant, index] : pass.kernels()) add_kernel(index);
-            }
+            for (const std::int64_t index : kernels.calls[f][c].kernels()) add_kernel(index);
         }
     }
     text += std::to_string(kernels.units.size()) + " kernel(s)\n";

@@ -18,7 +18,9 @@ std::vector<OutputFile> with_records(const Generated& generated, const Diagnosti
     const std::vector<OutputFile> last = stamps(options);
     std::vector<std::filesystem::path> targets;
     for (const OutputFile& stamp : last) targets.push_back(stamp.path);
-    for (const OutputFile& file : files) targets.push_back(file.path);
+    // py.typed is that of all modules of the folder, and a file is the output of one rule only.
+    for (const OutputFile& file : files)
+        if (file.path != paths.py_typed) targets.push_back(file.path);
     files.push_back({paths.depfile, depfile_text(targets, generated.inputs.paths()), false});
     const RunState next = record_run(disk, key, generated.inputs, files, warnings);
     files.push_back({paths.state, run_state_text(next), false});

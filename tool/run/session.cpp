@@ -11,6 +11,7 @@
 #include "plan/resolve.h"
 #include "plan/types.h"
 #include "process/machine_memory.h"
+#include "run/field_defaults.h"
 #include "run/host_types.h"
 #include "slang/library.h"
 #include "spec/namespaces.h"
@@ -59,6 +60,8 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
     if (!parsed) return parsed;
     Spec& spec = parsed.value();
     spec.text = text.value();
+    // Two programs' parts that are made of one spec share no name by this, whatever the spec says.
+    if (!options.name.empty()) spec.name = spec.namespace_name = options.name;
     if (!options.namespace_name.empty()) spec.namespace_name = options.namespace_name;
     override_targets(spec, options.backends);
     spec.cpp = options.cpp;
@@ -178,12 +181,14 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     for (GlobalParameter& global : module.value().globals)
         global.type = with_host_structs(std::move(global.type), hosts.value().structs);
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler, hosts.value().structs);
+    Diagnostics warnings = plan.warnings();
+    if (plan) add_distinct(warnings, add_field_defaults(plan.value(), module.value().functions, compiler));
     Outcome<Planned> planned =
         plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources),
                                         std::move(module.value().globals), std::move(hosts.value().files),
                                         std::move(module.value().compiled)})
              : Outcome<Planned>(plan.errors());
-    return std::move(planned).with_warnings(module.warnings()).with_warnings(plan.warnings());
+    return std::move(planned).with_warnings(module.warnings()).with_warnings(std::move(warnings));
 }
 
 Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda(

@@ -43,11 +43,8 @@ std::string size_note(const Spec& spec, const Plan& plan, const KernelSet& kerne
         Share& share = shares.emplace_back();
         share.function = &plan.functions[index];
         for (const CallKernels& call : kernels.calls.at(index)) {
-            for (const manifest::Pass& pass : call.all()) {
-                for (const auto& [variant, kernel] : pass.kernels()) {
-                    if (kernel >= 0) share.kernels.insert(kernel);
-                }
-            }
+            const std::vector<std::int64_t> numbers = call.kernels();
+            share.kernels.insert(numbers.begin(), numbers.end());
         }
     }
     std::stable_sort(shares.begin(), shares.end(),

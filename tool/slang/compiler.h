@@ -31,6 +31,12 @@ struct CodeForm {
 /// The line after Slang's own prelude in CUDA source; what follows it is the kernel.
 inline constexpr std::string_view cuda_prelude_end = "// kf: the prelude ends here\n";
 
+/// What follows that line; all of the source where it has none.
+constexpr std::string_view without_prelude(std::string_view source) {
+    const std::size_t end = source.find(cuda_prelude_end);
+    return end == std::string_view::npos ? source : source.substr(end + cuda_prelude_end.size());
+}
+
 /// What a session of the compiler is set up with; from the spec and the command line.
 struct CompilerOptions {
     std::vector<std::filesystem::path> search_paths;  ///< absolute, in order

@@ -629,8 +629,7 @@ private:
         if (form.target == CodeTarget::spirv) {
             reached = reached_in_spirv(text);
         } else {
-            const std::size_t end = text.find(cuda_prelude_end);
-            reached = reached_in_cuda(std::string_view(text).substr(end == std::string::npos ? 0 : end));
+            reached = reached_in_cuda(without_prelude(text));
         }
         place_reached(entry(form).session->slang(), sources_, reached);
         return reached;

@@ -100,6 +100,7 @@ struct Function {
     std::vector<SystemValue> system_values = {};
     /// What [numthreads] says, x first; 0 where it says nothing, or no number that is known here.
     std::array<std::int64_t, 3> group_size{};
+    std::int64_t left_out = 0;  ///< parameters behind these, for which calls leave their default values
 
     [[nodiscard]] bool is_generic() const { return !generics.empty(); }
     bool operator==(const Function&) const = default;
@@ -193,6 +194,7 @@ struct Module {
     std::vector<LinkDeclaration> link = {};     ///< in the order loaded, those of linked modules too
     /// What Slang is given of each of `sources`, for SPIR-V and for CUDA.
     std::map<std::string, std::array<std::string, 2>> compiled = {};
+    std::vector<std::string> flag_enums = {};  ///< see flag_enums.h
 };
 
 }  // namespace kf::gen

@@ -13,6 +13,7 @@
 #include "slang/com_ptr.h"
 #include "slang/declaration.h"
 #include "slang/entry_points.h"
+#include "slang/flag_enums.h"
 #include "slang/session.h"
 #include "slang/types.h"
 
@@ -554,7 +555,7 @@ private:
         function.result = constructs ? type_of(scope) : types_.describe(reflected->getReturnType());
         // What is a T that need not be differentiable has no gradient, even where T is float.
         function.no_diff_result =
-            function.result.differentiable ? has(*reflected, Modifier::NoDiff) : !scope.generics.empty();
+            has(*reflected, Modifier::NoDiff) || (!function.result.differentiable && !scope.generics.empty());
         function.generics = scope.generics;
         if (constructs) {
             function.member = Member::constructor;
@@ -805,6 +806,7 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
         std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
     }
     add_sources(modules, sources, described.sources);
+    for (const auto& [path, text] : described.sources) find_flag_enums(text, described.flag_enums);
     return described;
 }
 

@@ -1,28 +1,18 @@
 // Calls what `SLANG_RUN_SPIRV_VALIDATION=1` has Slang call, after kfgen's own repairs of the code.
 #include "slang/spirv_validator.h"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstring>
-#include <vector>
+
+#include "process/opened_library.h"
+#include "slang/glslang_library.h"
+#include "slang/spirv_words.h"
 
 namespace kf::gen {
 
 namespace {
-
-std::filesystem::path glslang_beside(const std::filesystem::path& slang) {
-    std::error_code failed;
-    for (std::filesystem::directory_iterator file(slang.parent_path(), failed), end; !failed && file != end;
-         file.increment(failed)) {
-        const std::string name = file->path().filename().string();
-        if (name.starts_with("libslang-glslang") && name.find(".so") != std::string::npos)
-            return file->path();
-    }
-    return {};
-}
 
 /// Standard error goes to memory as long as this lives.
 class CapturedErrors {
@@ -61,17 +51,12 @@ private:
 }  // namespace
 
 SpirvValidator::SpirvValidator(const std::filesystem::path& slang) {
-    const std::filesystem::path library = glslang_beside(slang);
-    if (library.empty()) return;
-    // Slang loads it as well, and keeps it.
-    if (void* loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL))
-        validate_ = reinterpret_cast<Validate>(::dlsym(loaded, "glslang_validateSPIRV"));
+    if (void* library = open_glslang(slang)) find_function(library, "glslang_validateSPIRV", validate_);
 }
 
 std::string SpirvValidator::first_error(const std::string& code) const {
     if (validate_ == nullptr) return {};
-    std::vector<std::uint32_t> words(code.size() / sizeof(std::uint32_t));
-    std::memcpy(words.data(), code.data(), words.size() * sizeof(std::uint32_t));
+    const Words words = words_at(code, 0, code.size() / sizeof(std::uint32_t));
     CapturedErrors errors;
     if (validate_(words.data(), static_cast<int>(words.size()))) return {};
     const std::string line = errors.first_line();

@@ -130,6 +130,7 @@ struct Field {
     std::string name;
     Type type;
     bool no_diff = false;
+    bool has_default = false;  ///< a value of its own, "= 0.9f"
 
     bool operator==(const Field&) const = default;
 };

@@ -376,6 +376,7 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
                 added.name = field.getName() != nullptr ? field.getName() : "";
                 added.type = describe(field.getType(), Found::in_struct);
                 added.no_diff = field.findModifier(slang::Modifier::NoDiff) != nullptr;
+                added.has_default = field.hasDefaultValue();
             }
             add_formats(type, described.fields);
             described.no_diff_array = has_no_diff_array(type, described.fields);

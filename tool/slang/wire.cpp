@@ -33,12 +33,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, el
                                    members, addressing, texture)
 
 static void to_json(Json& json, const Field& field) {
-    json = Json::array({field.name, field.type, field.no_diff});
+    json = Json::array({field.name, field.type, field.no_diff, field.has_default});
 }
 static void from_json(const Json& json, Field& field) {
     json.at(0).get_to(field.name);
     json.at(1).get_to(field.type);
     json.at(2).get_to(field.no_diff);
+    json.at(3).get_to(field.has_default);
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no_diff_written, has_default)
@@ -56,7 +57,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalParameter, name, type, location, doc, s
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedModule, name, path, import_name, function_names, functions, shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkDeclaration, name, location, gives, has_default, type, interfaces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,
-                                   closed_files, modules, globals, link, compiled)
+                                   closed_files, modules, globals, link, compiled, flag_enums)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places, sets_globals)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, what, name, declared, initialised, used, function, line)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <kf/types.h>
 
@@ -125,6 +126,12 @@ public:
     /// grad_out may have extent 1 where the tensor has more: it gets the sum over that dimension.
     [[nodiscard]] AnyTensor with_grads(const AnyTensor& grad_in, const AnyTensor& grad_out) const;
     [[nodiscard]] AnyTensor without_grads() const;
+
+    /// This tensor under a name, which messages and tools show; its views and what with_grads() returns have
+    /// the same one.
+    [[nodiscard]] AnyTensor named(std::string_view name) const;
+    /// Empty where it has none.
+    [[nodiscard]] std::string name() const;
 
     /// grad_in: read by backward calls that take this tensor as an output. grad_out: added to by those that
     /// take it as an input. grad: grad_out, else grad_in. Null when there is none.

@@ -27,6 +27,12 @@ struct DeviceInfo {
     std::vector<std::string> features = {};  ///< those of the device that kernels may need, sorted
 };
 
+/// What is looked for in each call, at the cost of its speed.
+enum class Check : std::uint8_t {
+    nothing,
+    nan,  ///< a NaN or an infinity that a call makes of numbers that are finite
+};
+
 /// A handle over shared state: copies are the same device, which closes with its last handle, tensor and
 /// module. Thread-safe. Calls run in the order they are made; on Vulkan they are recorded and handed over
 /// in batches, at flush(), wait(), a read-back or a full batch.
@@ -121,6 +127,15 @@ public:
     [[nodiscard]] auto try_make(Maker&& maker) const {
         return attempt(std::forward<Maker>(maker));
     }
+
+    /// Sets what is looked for in each call on the device, on whatever streams; the environment variable
+    /// KF_CHECK says it when a device is opened (KF_CHECK=nan). Check::nan waits for each call, and reads
+    /// back all that it reads and writes: a call that makes a NaN or an infinity throws Error (not_finite),
+    /// which names the function, the pass, the argument and the index. Recorded calls are looked at when they
+    /// run, those of an encoder that was made before the check, in a command buffer or on a captured stream
+    /// never.
+    void set_check(Check check) const;
+    [[nodiscard]] Check check() const;
 
     /// Hands recorded calls to the device without waiting.
     void flush() const;

@@ -30,6 +30,7 @@ enum class ErrorCode : std::uint16_t {
     device_mismatch,          ///< tensors, module and encoder of different devices
     encoder_submitted,        ///< an encoder used after submit()
     hook_context,             ///< a hook's context or encoder used after its call, or submitted
+    profile_context,          ///< a profile begun while another one of the device is on
     graph_context,            ///< a graph replayed while it is recorded, or recorded into afterwards
     // ArtifactError
     artifact_missing,   ///< the file can't be read
@@ -45,6 +46,9 @@ enum class ErrorCode : std::uint16_t {
     driver_failure,   ///< any other error of the driver's; see native_code()
     stream_captured,  ///< a call can't do on a stream that is captured into a CUDA graph what it must do
     forked,           ///< the process was forked from one that used the device, or any driver
+    // Error
+    not_finite,       ///< a call made a NaN or an infinity, and Check::nan looks for those
+    file_unwritable,  ///< a file that the caller asked for can't be written
 };
 
 /// "shape-mismatch" and so on.

@@ -11,6 +11,7 @@
 #include <kf/module.h>
 #include <kf/pointer.h>
 #include <kf/prepared.h>
+#include <kf/profile.h>
 #include <kf/sampler.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>

@@ -61,6 +61,15 @@ public:
         const FunctionRef& function = Access::of(static_cast<const Function&>(*this));
         return attempt([&] { return Run::template run<Args...>(function, &encoder, args...); });
     }
+    [[nodiscard]] Prepared<R> prepare(Args... args) const requires(!has<CallOnly, Details...>) {
+        const FunctionRef& function = Access::of(static_cast<const Function&>(*this));
+        return detail::prepare(function, [&](Encoder& encoder) {
+            return Run::template run<Args...>(function, &encoder, args...);
+        });
+    }
+    Result<Prepared<R>> try_prepare(Args... args) const requires(!has<CallOnly, Details...>) {
+        return attempt([&] { return prepare(args...); });
+    }
 };
 
 /// The same with a result that is wanted.
@@ -83,14 +92,23 @@ public:
         const FunctionRef& function = Access::of(static_cast<const Function&>(*this));
         return attempt([&] { return Run::template run<Args...>(function, &encoder, args...); });
     }
+    [[nodiscard]] Prepared<R> prepare(Args... args) const requires(!has<CallOnly, Details...>) {
+        const FunctionRef& function = Access::of(static_cast<const Function&>(*this));
+        return detail::prepare(function, [&](Encoder& encoder) {
+            return Run::template run<Args...>(function, &encoder, args...);
+        });
+    }
+    Result<Prepared<R>> try_prepare(Args... args) const requires(!has<CallOnly, Details...>) {
+        return attempt([&] { return prepare(args...); });
+    }
 };
 
 }  // namespace detail
 
 /// A function, or one of its derivatives, by its overloads. Calling it runs it; try_call() does too, and
-/// returns its error instead of throwing it; append_to() records it, to run when the encoder is submitted.
-/// Thread-safe. Functions with the same overloads share this class, so that a compiler has little to do for
-/// each.
+/// returns its error instead of throwing it; append_to() records it, to run when the encoder is submitted;
+/// prepare() settles its tensors and shapes, so that it runs often, with values that can be set. Thread-safe.
+/// Functions with the same overloads share this class, so that a compiler has little to do for each.
 template <detail::PassKind pass, class... Overloads_>
 class Overloads : public detail::Member<Overloads<pass, Overloads_...>, pass, Overloads_>... {
 public:
@@ -102,16 +120,8 @@ public:
     using detail::Member<Overloads, pass, Overloads_>::append_to...;
     using detail::Member<Overloads, pass, Overloads_>::try_append_to...;
 
-    /// Prepares a call that append_to() takes: its tensors and shapes are settled, and it runs often, with
-    /// values that can be set.
-    template <class... Arguments>
-    [[nodiscard]] auto prepare(const Arguments&... arguments) const requires
-        requires(const Overloads& self, Encoder& into) {
-        self.append_to(into, arguments...);
-    }
-    {
-        return detail::prepare(function_, [&](Encoder& encoder) { return append_to(encoder, arguments...); });
-    }
+    using detail::Member<Overloads, pass, Overloads_>::prepare...;
+    using detail::Member<Overloads, pass, Overloads_>::try_prepare...;
 
 private:
     friend struct detail::Access;

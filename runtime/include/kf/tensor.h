@@ -98,6 +98,11 @@ public:
     [[nodiscard]] Tensor grad_in() const { return Tensor(any_.grad_in()); }
     [[nodiscard]] Tensor grad_out() const { return Tensor(any_.grad_out()); }
 
+    /// This tensor under a name, which messages and tools show: `device.zeros<float>({8}).named("weights")`.
+    /// Its views and what with_grads() returns have the same one.
+    [[nodiscard]] Tensor named(std::string_view name) const { return Tensor(any_.named(name)); }
+    [[nodiscard]] std::string name() const { return any_.name(); }
+
     /// All elements in row-major order; waits for the calls that write them.
     [[nodiscard]] std::vector<T> to_vector() const {
         const auto count = static_cast<std::size_t>(size());

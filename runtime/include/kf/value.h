@@ -143,6 +143,15 @@ struct FieldOf<Diff<T>> {
     using type = DiffArg<T>;
 };
 
+/// Returns a field's default value, where the field is one that such a value can be; else nothing.
+template <class T, class Value>
+constexpr T default_of(const Value& value) {
+    if constexpr (std::is_convertible_v<const Value&, T>)
+        return static_cast<T>(value);
+    else
+        return T{};
+}
+
 template <class... Members>
 struct FieldTypes {};
 

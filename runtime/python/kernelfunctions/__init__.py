@@ -59,6 +59,7 @@ from kernelfunctions._kf import (
 )
 from kernelfunctions._modules import ModuleFunctions
 from kernelfunctions._options import options
+from kernelfunctions._profile import Profile, ProfiledCall, profile
 from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, BoundJvp, Method, Struct
 from kernelfunctions._torch_functions import TorchFunctions
 
@@ -95,6 +96,8 @@ __all__ = [
     "ModuleFunctions",
     "Node",
     "Prepared",
+    "Profile",
+    "ProfiledCall",
     "RandFloat",
     "Range",
     "RecordedCommands",
@@ -112,6 +115,7 @@ __all__ = [
     "grid",
     "load_module",
     "options",
+    "profile",
     "rand_float",
     "range",
     "set_device",

@@ -73,10 +73,8 @@ class Device:
 
     @staticmethod
     def open(name: str | None = None) -> Device:
-        """Opens "cuda:0", "vulkan:1" or "vulkan:llvmpipe" (part of a name); None: the best there is.
-
-        Raises DeviceError (no-driver, no-device).
-        """
+        """Opens "cuda:0", "vulkan:1" or "vulkan:llvmpipe" (part of a name); None: the best there is. Raises
+        DeviceError (no-driver, no-device)."""
     @property
     def info(self) -> DeviceInfo: ...
     @property
@@ -99,6 +97,11 @@ class Device:
         `features`: what it was created with, as in DeviceInfo.features; by default all that the physical
         device has. `owner` is kept alive with it.
         """
+    @property
+    def check(self) -> Literal["nan"] | None:
+        """What is looked for in each call: "nan" or None. KF_CHECK says it when a device is opened."""
+    @check.setter
+    def check(self, check: Literal["nan"] | None) -> None: ...
     def encoder(self, *, stream: Stream | None = None, command_buffer: int | None = None) -> Encoder:
         """A list of calls to record with append_to() and run with submit().
 
@@ -129,11 +132,12 @@ def _trace_calls(call: Callable[..., Any], key_of: Callable[[Function], str]) ->
 def _optional_method(property: property, method: Callable[..., Any]) -> Any: ...
 def _enter_options(*, deterministic: bool | None = ...) -> Token[Any]: ...
 def _leave_options(token: Token[Any], /) -> None: ...
-def _check_globals(owner: str, names: list[str], given: Mapping[str, Any] | None) -> None: ...
+def _named_globals(owner: str, names: list[str], given: Mapping[str, Any] | None) -> dict[str, Any]: ...
 def default_device() -> Device:
     """The device that set_device() named, else KF_DEVICE's, else the best there is; opened once."""
 
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType | None
+_Extents: TypeAlias = int | Sequence[int]
 _Grad: TypeAlias = Tensor | npt.NDArray[Any] | None
 
 class Buffer:
@@ -215,11 +219,16 @@ class Tensor:
     """
 
     def __init__(
-        self, a: npt.ArrayLike, dtype: npt.DTypeLike | None = None, *, device: Device | None = None
+        self,
+        a: npt.ArrayLike,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        device: Device | None = None,
+        name: str | None = None,
     ) -> None:
         """Copies an array or nested lists to a device. Python floats become float32, ints int32."""
     @staticmethod
-    def from_numpy(a: npt.NDArray[Any], device: Device | None = None) -> Tensor:
+    def from_numpy(a: npt.NDArray[Any], device: Device | None = None, *, name: str | None = None) -> Tensor:
         """A contiguous copy of `a` (any strides) on a device."""
     @staticmethod
     def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
@@ -230,17 +239,17 @@ class Tensor:
         """
     @staticmethod
     def empty(
-        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+        shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """Uninitialised; dtype is float32 by default."""
     @staticmethod
     def zeros(
-        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+        shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """All elements 0; dtype is float32 by default."""
     @staticmethod
     def ones(
-        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+        shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """All elements 1; dtype is float32 by default."""
     def to_numpy(self) -> npt.NDArray[Any]:
@@ -308,6 +317,8 @@ class Tensor:
         """Device address of the first element."""
     @property
     def device(self) -> Device: ...
+    @property
+    def name(self) -> str | None: ...
     def __getitem__(self, index: _Index | tuple[_Index, ...]) -> Tensor:
         """A view, by integers, slices, None and ...; arrays of indices aren't supported."""
     def __setitem__(self, index: _Index | tuple[_Index, ...], value: float | npt.NDArray[Any]) -> None:
@@ -880,7 +891,7 @@ class Module:
         """Makes every kernel ready on the device (the default one) now: no later call waits for it."""
 
     def add_struct(self, name: str, type: Any) -> None:
-        """The class that structs of this Slang type come back as."""
+        """The class that structs, or an enum's values, of this Slang type come back as."""
 
 def load_module(path: str | os.PathLike[str], import_name: str = "") -> Module:
     """Reads and verifies NAME.kfa. Raises ArtifactError.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kernelfunctions._kf import Function, _check_globals
+from kernelfunctions._kf import Function, _named_globals
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,13 +27,13 @@ class ModuleFunctions:
         What isn't named stays as it is, fields of a struct that is given as a dict too.
         """
         reached = sorted({name for function in self._functions.values() for name in function.globals})
-        _check_globals(self.__name__, reached, values)
-        _check_globals(self.__name__, reached, named)
+        values = _named_globals(self.__name__, reached, values)
+        named = _named_globals(self.__name__, reached, named)
         functions = {}
         for member, function in self._functions.items():
-            chosen = {name: value for name, value in (values or {}).items() if name in function.globals}
+            chosen = {name: value for name, value in values.items() if name in function.globals}
             more = {name: value for name, value in named.items() if name in function.globals}
-            functions[member] = function.set(chosen, **more) if chosen or more else function
+            functions[member] = function.set(chosen).set(more) if chosen or more else function
         return type(self)(self.__name__, functions)
 
     def __repr__(self) -> str:

@@ -1,5 +1,6 @@
 """The base of generated struct classes, and how functions become their methods."""
 
+from copy import deepcopy
 from difflib import get_close_matches
 from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
@@ -62,6 +63,8 @@ class Struct:
     _fields: ClassVar[tuple[str, ...]] = ()
     #: Fields that some function's kernel makes itself, such as call_id: they may be left out.
     _made: ClassVar[tuple[str, ...]] = ()
+    #: What fields are by default in Slang: they may be left out.
+    _defaults: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, *, module: Module | None = None, slang: str = "", **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -87,6 +90,8 @@ class Struct:
         for field in known:
             if field not in fields and field in self._made:
                 fields[field] = None
+            if field not in fields and field in self._defaults:
+                fields[field] = deepcopy(self._defaults[field])
             if field not in fields:
                 raise _refusal("missing-argument", f"{name}: field '{field}' is missing")
             object.__setattr__(self, field, fields[field])

@@ -6,6 +6,7 @@
 #include "core/convert.h"
 #include "core/describe.h"
 #include "core/items.h"
+#include "python/enums.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/host.h"
@@ -127,7 +128,8 @@ py::object result_of_item(const manifest::kinds::Value&, CallItems& items, std::
     }
     const ElementType element = element_type(items.leaf(i).element);
     if (host.as_array) return to_array(element, host.value.data());
-    if (!host.array && host.tensor == nullptr) return to_python(element, host.value.data());
+    if (!host.array && host.tensor == nullptr)
+        return as_member(items.leaf(i), to_python(element, host.value.data()), *items.info().classes);
     if (host.tensor != nullptr) {
         const AnyTensor target = host.tensor->any;
         const GilRelease release;

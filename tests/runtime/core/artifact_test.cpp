@@ -15,6 +15,7 @@
 #include <kf/error.h>
 
 #include "core/checked_image.h"
+#include "core/enum_values.h"
 #include "core/items.h"
 #include "core/sha256.h"
 #include "runtime/core/manifests.h"
@@ -55,7 +56,9 @@ TEST(Artifact, RoundTrips) {
     EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
     manifest.functions[0].calls[0].arguments[0].type = "float[4]";
     manifest.functions[0].calls[0].arguments[0].members = {{"low", -7}, {"high", 1LL << 40}};
+    manifest.functions[0].calls[0].arguments[0].flags = true;
     manifest.functions[0].calls[0].arguments[0].address = true;
+    manifest.functions[0].calls[0].enum_values = detail::enum_values(manifest.functions[0].calls[0]);
     manifest.kernels.front().exact = true;
     EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
 }

@@ -19,6 +19,10 @@ struct FakeAllocation : driver::Allocation {
     std::vector<std::byte> bytes;
 };
 
+struct FakeTimestamp : driver::Timestamp {
+    double nanoseconds = 0;
+};
+
 struct FakeKernel : driver::Kernel {
     manifest::Kernel description;
 };
@@ -32,6 +36,7 @@ struct Command {
     std::vector<driver::Use> uses;
     manifest::Kernel description;
     std::vector<driver::Resource> resources = {};
+    std::string label = {};
 
     /// A number of the block: number `index` of a record's member, the first where no name is given.
     template <class T>
@@ -58,6 +63,9 @@ public:
     int kernels_loaded = 0;
     bool fail_kernels = false;
     bool maps = false;  ///< has memory that the host has too
+    bool tells_time = false;
+    double clock = 0;  ///< nanoseconds: each dispatch takes a microsecond
+    bool labels = false;
     driver::Info& editable_info() { return info_; }
     /// Where the next allocation lies.
     [[nodiscard]] std::uint64_t next_address() const { return next_; }
@@ -146,6 +154,18 @@ public:
         check(source, offset, target.size());
         std::memcpy(target.data(), bytes(source) + offset, target.size());
     }
+    [[nodiscard]] bool shows_labels() const override { return labels; }
+    std::shared_ptr<driver::Timestamp> mark_time() override {
+        if (!tells_time) return nullptr;
+        auto made = std::make_shared<FakeTimestamp>();
+        made->nanoseconds = clock;
+        return made;
+    }
+    [[nodiscard]] double nanoseconds(const driver::Timestamp& from,
+                                     const driver::Timestamp& to) const override {
+        return dynamic_cast<const FakeTimestamp&>(to).nanoseconds -
+               dynamic_cast<const FakeTimestamp&>(from).nanoseconds;
+    }
     void flush() override { commands.push_back({"flush", {}, {}, {}, {}, {}}); }
     void wait() override { commands.push_back({"wait", {}, {}, {}, {}, {}}); }
     std::unique_ptr<driver::Recorder> make_recorder() override;
@@ -159,7 +179,8 @@ public:
                 {dispatch.block.begin(), dispatch.block.end()},
                 {dispatch.uses.begin(), dispatch.uses.end()},
                 kernel.description,
-                {dispatch.resources.begin(), dispatch.resources.end()}};
+                {dispatch.resources.begin(), dispatch.resources.end()},
+                std::string(dispatch.label)};
     }
 
 private:
@@ -177,6 +198,7 @@ private:
         return commands.back();
     }
     void run(const Command& command) {
+        clock += 1000;
         if (on_dispatch) {
             on_dispatch(*this, command);
         }

@@ -79,6 +79,7 @@ KF_ALIKE(cuEventDestroy_v2, cuEventDestroy);
 KF_ALIKE(cuEventRecord, cuEventRecord);
 KF_ALIKE(cuEventQuery, cuEventQuery);
 KF_ALIKE(cuEventSynchronize, cuEventSynchronize);
+KF_ALIKE(cuEventElapsedTime, cuEventElapsedTime);
 KF_ALIKE(cuMemPoolCreate, cuMemPoolCreate);
 KF_ALIKE(cuMemPoolDestroy, cuMemPoolDestroy);
 KF_ALIKE(cuMemPoolSetAttribute, cuMemPoolSetAttribute);

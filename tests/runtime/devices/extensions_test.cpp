@@ -54,7 +54,8 @@ TEST_P(ExtensionsTest, DefaultsOfAnInterface) {
 TEST_P(ExtensionsTest, MembersOfScalarsAndVectors) {
     EXPECT_EQ(module_.cubed(1.5F), 3.375F);
     EXPECT_EQ(module_.turned(float3{1, 2, 3}, 4), 10);
-    EXPECT_TRUE(module_.is_green(std::uint8_t{200}));
+    EXPECT_TRUE(module_.is_green(extensions::Color::green));
+    EXPECT_FALSE(module_.is_green(extensions::Color::red));
     const std::vector<float> numbers = quarters(4097);
     std::vector<float> cubes;
     std::vector<float> gradients;

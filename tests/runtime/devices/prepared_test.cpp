@@ -61,6 +61,16 @@ std::string refusal(const std::function<void()>& call, ErrorCode code) {
     return result.error().what();
 }
 
+// As in a call, what an argument is made of may stand in braces alone.
+TEST_P(PreparedTest, TakesWhatCallsTake) {
+    const auto called = module_.index({3, 5});
+    const auto prepared = module_.index.prepare({3, 5});
+    prepared();
+    EXPECT_EQ(prepared.result().to_vector(), called.to_vector());
+    EXPECT_FALSE(module_.index.try_prepare({-1, 5}).ok());
+    EXPECT_TRUE(module_.index.try_prepare({0, 5}).ok());
+}
+
 TEST_P(PreparedTest, RunsAgainWithOtherValues) {
     for (const std::int64_t size : {0, 1, 33, 4097}) {
         const auto x = counting(size);

@@ -243,10 +243,8 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned, u
 
 CUresult cuEventCreate(CUevent* event, unsigned flags) {
     KF_ENTER(cuEventCreate)
-    if (flags != CU_EVENT_DISABLE_TIMING) {
-        violation("cuEventCreate: an event that takes the time");
-    }
     world->events.push_back(std::make_unique<Event>());
+    world->events.back()->is_timed = flags != CU_EVENT_DISABLE_TIMING;
     world->events.back()->context = current_context();
     *event = handle<CUevent>(world->events.back().get());
     return CUDA_SUCCESS;
@@ -282,6 +280,17 @@ CUresult cuEventSynchronize(CUevent event) {
         run_until(*of(event)->stream, of(event)->position);
     }
     return world->lost;
+}
+/// Every command takes a millisecond.
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+    KF_ENTER(cuEventElapsedTime)
+    check_capture_mode("cuEventElapsedTime");
+    for (const Event* event : {of(start), of(end)}) {
+        if (!event->is_timed || event->stream == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        if (event->stream->done < event->position) return CUDA_ERROR_NOT_READY;
+    }
+    *milliseconds = static_cast<float>(of(end)->position) - static_cast<float>(of(start)->position);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {

@@ -67,6 +67,7 @@ struct Event {
     Context* context = nullptr;
     Stream* stream = nullptr;
     std::size_t position = 0;
+    bool is_timed = false;
 };
 
 struct Pool {

@@ -36,6 +36,9 @@ VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
     if (fake->create_instance != VK_SUCCESS) {
         return fake->create_instance;
     }
+    if (fake->no_extensions && info->enabledExtensionCount != 0) {
+        return VK_ERROR_EXTENSION_NOT_PRESENT;
+    }
     const auto real = reinterpret_cast<PFN_vkCreateInstance>(real_instance_proc(nullptr, "vkCreateInstance"));
     const VkResult result = real(info, callbacks, instance);
     instance_in_use = *instance;
@@ -187,6 +190,18 @@ VKAPI_ATTR void VKAPI_CALL pipeline_barrier(VkCommandBuffer buffer, VkPipelineSt
         buffer, from, to, flags, memory_count, memory, buffer_count, buffers, image_count, images);
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL set_name(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* info) {
+    fake->names.emplace_back(info->pObjectName);
+    return device_function<PFN_vkSetDebugUtilsObjectNameEXT>(device, "vkSetDebugUtilsObjectNameEXT")(device,
+                                                                                                     info);
+}
+
+VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer buffer, const VkDebugUtilsLabelEXT* label) {
+    fake->labels.emplace_back(label->pLabelName);
+    device_function<PFN_vkCmdBeginDebugUtilsLabelEXT>(device_in_use, "vkCmdBeginDebugUtilsLabelEXT")(buffer,
+                                                                                                     label);
+}
+
 PFN_vkVoidFunction replaced(const char* name) {
     struct Entry {
         const char* name;
@@ -209,6 +224,8 @@ PFN_vkVoidFunction replaced(const char* name) {
         KF_ENTRY("vkCreateComputePipelines", create_pipelines),
         KF_ENTRY("vkBeginCommandBuffer", begin_command_buffer),
         KF_ENTRY("vkCmdPipelineBarrier", pipeline_barrier),
+        KF_ENTRY("vkSetDebugUtilsObjectNameEXT", set_name),
+        KF_ENTRY("vkCmdBeginDebugUtilsLabelEXT", begin_label),
     };
 #undef KF_ENTRY
     for (const Entry& entry : entries) {

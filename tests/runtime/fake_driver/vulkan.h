@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "vulkan/functions.h"
 
@@ -37,8 +38,12 @@ public:
     VkResult begin_command_buffer = VK_SUCCESS;
     bool discrete = false;  ///< the devices claim to be discrete GPUs
 
-    std::size_t allocations = 0;  ///< vkAllocateMemory calls that succeeded
-    std::size_t live_memory = 0;  ///< allocations not yet freed
+    bool no_extensions = false;  ///< instances are made without any alone
+
+    std::vector<std::string> labels;  ///< over commands
+    std::vector<std::string> names;   ///< of objects
+    std::size_t allocations = 0;      ///< vkAllocateMemory calls that succeeded
+    std::size_t live_memory = 0;      ///< allocations not yet freed
     std::uint64_t live_bytes = 0;
     std::size_t shader_modules = 0;  ///< vkCreateShaderModule calls
     std::size_t submits = 0;         ///< vkQueueSubmit calls that were let through

@@ -449,6 +449,8 @@ void kept(const Device& device, const made::Shade& shade, const kf::Tensor<float
     const made::Rays rays{device.zeros<kf::float3>({4}), 1.F};
     const kf::Prepared<kf::Tensor<float, 1>> call = shade.prepare(rays, 2.F);
     const kf::Prepared<void> other = shade.prepare(rays, 2.F, kf::out(place));
+    if (const auto tried = shade.try_prepare({rays.origin, 1.F}, 2.F, kf::out(place)); tried.ok())
+        tried.value()();
     call.set("scale", 3);
     call.set("scale", kf::half(2));
     call.set("rays.origin", kf::float3{1, 2, 3});

@@ -47,7 +47,7 @@ public:
         info.ppEnabledExtensionNames = &extension;
         const vulkan::InstanceFunctions& functions = instance_.functions();
         EXPECT_EQ(functions.vkCreateDevice(physical_, &info, nullptr, &device_), VK_SUCCESS);
-        vk = vulkan::DeviceFunctions::load(functions.vkGetDeviceProcAddr, device_);
+        vk = vulkan::DeviceFunctions::load(functions.vkGetDeviceProcAddr, device_, false);
         vk.vkGetDeviceQueue(device_, 0, 0, &queue_);
         VkCommandPoolCreateInfo pool{};
         pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;

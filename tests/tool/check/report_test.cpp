@@ -44,6 +44,7 @@ Report example() {
     InputReport x = input("x", Status::not_smooth);
     x.unsure = 10;
     rough.inputs = {x, input("y", Status::not_finite)};
+    rough.searched = {{"x", -3.25, 912}, {"y", 0.25, 0.5}};
     CallReport chosen{
         "pick", "pick(mode: int, n: int, w: float, edge: float, spare: float) -> float", true, "", {}};
     InputReport w = input("w", Status::not_exercised);
@@ -69,7 +70,8 @@ blend(a: float3 tensor[1], t: float, n: int) -> float3 tensor[1]
 
 rough(x: float, y: float) -> float
   x  not smooth   differences depend on the step at each of 10 places
-  y  not finite   infinities or NaN at every try: state --range or --shape
+  y  not finite   infinities or NaN at every try, with numbers of all sizes: state --range or --shape
+  compared for x from -3.25 to 912, y from 0.25 to 0.5: other numbers gave infinities or NaN
 
 put(x: float)
   FAILED       a kernel needs 'float64'
@@ -84,6 +86,7 @@ pick(mode: int, n: int, w: float, edge: float, spare: float) -> float
 
 1 input right, 1 wrong, 3 not comparable, 2 not exercised, 1 unused, 1 without a gradient; 6 of 7 backward kernels run
   not run: 5, blend.backward.strided
+  not passed: gradients of rough were not compared: give them what they need, or leave them out with --except
 )");
 }
 
@@ -102,6 +105,9 @@ TEST(Report, Json) {
     EXPECT_EQ(json["calls"][3]["tried"][1]["values"], nlohmann::json::array({"0", "1"}));
     EXPECT_EQ(json["calls"][3]["tried"][1]["not_given"][0], "65537");
     EXPECT_EQ(json["kernels_not_run"][0], "5, blend.backward.strided");
+    EXPECT_EQ(json["calls"][1]["searched"][0],
+              (nlohmann::json{{"name", "x"}, {"low", -3.25}, {"high", 912.0}}));
+    EXPECT_EQ(json["not_passed"], nlohmann::json::array({"rough"}));
 }
 
 TEST(Report, IsRightOnlyWithoutWrongGradientsAndFailures) {
@@ -111,6 +117,14 @@ TEST(Report, IsRightOnlyWithoutWrongGradientsAndFailures) {
     report.calls.erase(report.calls.begin() + 2);
     EXPECT_FALSE(report.is_right());
     report.calls[0].inputs[1].status = Status::right;
+    EXPECT_FALSE(report.is_right());
+    report.calls[1].inputs = {input("x", Status::right)};
+    EXPECT_TRUE(report.is_right());
+    for (const Status open : {Status::not_smooth, Status::not_finite, Status::not_run, Status::not_checked}) {
+        report.calls[1].inputs[0].status = open;
+        EXPECT_FALSE(report.is_right()) << status_name(open);
+    }
+    report.calls[1].inputs[0].status = Status::no_gradient;
     EXPECT_TRUE(report.is_right());
     report.calls[2].inputs[0].steps = false;
     EXPECT_FALSE(report.is_right());
@@ -121,6 +135,22 @@ TEST(Report, IsRightOnlyWithoutWrongGradientsAndFailures) {
     EXPECT_TRUE(report.is_right());
     report.calls[1].past_limits = {{{"/d/march.slang", 12, "march", "8"}}};
     EXPECT_FALSE(report.is_right());
+}
+
+TEST(Report, IsNotRightWhereNothingWasCompared) {
+    Report report{"plain", "vulkan:0, llvmpipe", 1, {}, 0, {}};
+    EXPECT_FALSE(report.is_right());
+    report.calls = {{"f", "f(x: float) -> float", false, "", {input("x", Status::no_gradient)}}};
+    EXPECT_FALSE(report.is_right());
+    EXPECT_THAT(text_of(report), testing::EndsWith(R"(0 of 0 backward kernels run
+  not passed: nothing was compared: no call has a gradient, which "backward": true asks for
+)"));
+    report.calls[0].inputs[0].status = Status::not_finite;
+    EXPECT_FALSE(report.is_right());
+    EXPECT_THAT(text_of(report), testing::EndsWith("\n  not passed: nothing was compared\n"));
+    report.calls[0].inputs[0].status = Status::right;
+    EXPECT_TRUE(report.is_right());
+    EXPECT_THAT(text_of(report), testing::EndsWith(" backward kernels run\n"));
 }
 
 TEST(Report, NamesLoopsThatRanPastTheirLimits) {

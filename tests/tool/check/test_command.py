@@ -33,7 +33,10 @@ WRONG = [
     "branch_tensor",
     "out_of_reach.k",
 ]
-WITHOUT_WRONG = [word for name in WRONG for word in ("--except", name)]
+NOT_COMPARABLE = ["never", "rough", "racing_launch", "wide_launch", "through_addresses", "of_bytes"]
+EXCEPT = {name: ("--except", name) for name in [*WRONG, *NOT_COMPARABLE]}
+WITHOUT_WRONG = [word for name in WRONG for word in EXCEPT[name]]
+ONLY_RIGHT = [word for words in EXCEPT.values() for word in words]
 
 
 class Kfgen:
@@ -80,22 +83,103 @@ def test_wrong_gradients_end_with_1(kfgen: Kfgen) -> None:
 
 
 def test_what_is_meant_to_be_wrong_can_be_left_out(kfgen: Kfgen) -> None:
-    done = kfgen.check(kfgen.artifact, "--gradients", *WITHOUT_WRONG, "--format", "json", "--seed", 5)
+    done = kfgen.check(kfgen.artifact, "--gradients", *ONLY_RIGHT, "--format", "json", "--seed", 5)
     report = json.loads(done.stdout)
     assert done.returncode == 0, done.stdout
     assert report["right"] is True
     assert report["seed"] == 5
+    assert report["not_passed"] == []
     assert not {call["function"] for call in report["calls"]} & set(WRONG)
     statuses = {call["function"]: call["inputs"][0]["status"] for call in report["calls"]}
-    assert statuses["rough"] == "not smooth"
-    assert statuses["never"] == "not finite"
     assert statuses["right_half"] == "right"
+
+
+def test_what_can_not_be_compared_has_not_passed(kfgen: Kfgen) -> None:
+    done = kfgen.check(kfgen.artifact, "--gradients", *WITHOUT_WRONG, "--format", "json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 1, done.stdout
+    assert report["right"] is False
+    statuses = {call["function"]: {one["status"] for one in call["inputs"]} for call in report["calls"]}
+    assert report["not_passed"] == [name for name in statuses if name in NOT_COMPARABLE]
+    assert "not smooth" in statuses["rough"]
+    assert "not finite" in statuses["never"]
+    for name in NOT_COMPARABLE[2:]:
+        assert "not checked" in statuses[name], name
+    for name in NOT_COMPARABLE:
+        others = [word for other, words in EXCEPT.items() if other != name for word in words]
+        done = kfgen.check(kfgen.artifact, "--gradients", *others)
+        assert done.returncode == 1, name
+        last = done.stdout.splitlines()[-1]
+        assert last.startswith(f"  not passed: gradients of {name} were not compared: ")
+
+
+DOMAINS = """
+#define WRONG(name, value, slope) \\
+    [BackwardDerivative(name##_bwd)] float name(float x, float y) { return value(x, y); } \\
+    void name##_bwd(inout DifferentialPair<float> x, inout DifferentialPair<float> y, float flowing) \\
+    { y = diffPair(y.p, 0.0f); x = diffPair(x.p, 2 * slope(x.p, y.p) * flowing); }
+
+float far_value(float x, float y) { return sqrt(x - 20); }
+float far_slope(float x, float y) { return 0.5 / sqrt(x - 20); }
+WRONG(far, far_value, far_slope)
+
+float ordered_value(float x, float y) { return log(x - y - 2); }
+float ordered_slope(float x, float y) { return 1 / (x - y - 2); }
+WRONG(ordered, ordered_value, ordered_slope)
+
+[Differentiable] float mixed(float x, float y) { return sqrt(x - 20) * log(1 - abs(y)); }
+float plain(float x, float y) { return x * y; }
+"""
+
+
+def domains(folder: Path, **calls: str) -> Path:
+    """A spec of functions that are defined for few numbers, `x` of this kind."""
+    (folder / "domains.slang").write_text(DOMAINS)
+    path = folder / "domains.kf.json"
+    made = [
+        {"function": name, "args": {"x": kind, "y": "tensor[1]"}, "backward": name != "plain"}
+        for name, kind in calls.items()
+    ]
+    path.write_text(
+        json.dumps({"version": 1, "name": "domains", "modules": ["domains.slang"], "calls": made})
+    )
+    return path
+
+
+@pytest.mark.parametrize("kind", ["value", "tensor[1]"])
+def test_numbers_are_searched_for_where_a_function_is_defined(
+    kfgen: Kfgen, tmp_path: Path, kind: str
+) -> None:
+    """So that a wrong derivative doesn't pass because nothing could be compared."""
+    path = domains(tmp_path, far=kind, ordered=kind, mixed=kind)
+    options = ["--backend", "vulkan", "--format", "json"]
+    done = kfgen.check(path, "--gradients", *options)
+    assert done.returncode == 1, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    found = {call["function"]: call["inputs"][0]["status"] for call in report["calls"]}
+    assert found == {"far": "WRONG", "ordered": "WRONG", "mixed": "right"}
+    assert report["kernels_not_run"] == []
+    x, y = next(call["searched"] for call in report["calls"] if call["function"] == "mixed")
+    assert (x["name"], y["name"]) == ("x", "y")
+    assert 20 < x["low"] < x["high"]
+    assert -1 < y["low"] < y["high"] < 1
+    # A range is where the search begins.
+    done = kfgen.check(path, "--gradients", *options, "--except", "mixed", "--range", "25,30")
+    calls = {call["function"]: call for call in json.loads(done.stdout)["calls"]}
+    assert "searched" not in calls["far"]
+    assert calls["far"]["inputs"][0]["status"] == "WRONG"
+    assert calls["ordered"]["inputs"][0]["status"] == "WRONG"
+
+
+def test_a_check_of_nothing_has_not_passed(kfgen: Kfgen, tmp_path: Path) -> None:
+    done = kfgen.check(domains(tmp_path, plain="value"), "--gradients", "--backend", "vulkan")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1].startswith("  not passed: nothing was compared: no call has a ")
 
 
 def test_an_input_that_takes_no_part_fails_a_build(kfgen: Kfgen) -> None:
     """Unless nothing depends on it, or by steps alone, or numbers are given that reach what it does."""
-    others = [word for name in WRONG if name != "out_of_reach.k" for word in ("--except", name)]
-    others += ["--except", "never"]
+    others = [word for name, words in EXCEPT.items() if name != "out_of_reach.k" for word in words]
     done = kfgen.check(kfgen.artifact, "--gradients", *others)
     assert done.returncode == 1
     assert "  k  not exercised  gradient and differences are 0 at each of " in done.stdout
@@ -107,11 +191,15 @@ def test_an_input_that_takes_no_part_fails_a_build(kfgen: Kfgen) -> None:
     assert call["inputs"][1]["status"] == "WRONG"
 
 
-def test_a_range_is_kept_to(kfgen: Kfgen) -> None:
-    done = kfgen.check(kfgen.artifact, "--gradients", *WITHOUT_WRONG, "--range", "-3,-2", "--format", "json")
-    statuses = {call["function"]: call["inputs"][0]["status"] for call in json.loads(done.stdout)["calls"]}
-    assert statuses["positive"] == "not finite"
-    assert statuses["right_float"] == "right"
+def test_a_range_is_kept_to_where_results_are_finite(kfgen: Kfgen) -> None:
+    done = kfgen.check(kfgen.artifact, "--gradients", *ONLY_RIGHT, "--range", "-3,-2", "--format", "json")
+    report = json.loads(done.stdout)
+    assert report["not_passed"] == []
+    calls = {call["function"]: call for call in report["calls"]}
+    assert calls["positive"]["inputs"][0]["status"] == "right"
+    assert calls["positive"]["searched"][0]["low"] > 0
+    assert calls["right_float"]["inputs"][0]["status"] == "right"
+    assert "searched" not in calls["right_float"]
 
 
 def test_the_source_says_why_there_is_no_gradient(kfgen: Kfgen, tmp_path: Path) -> None:
@@ -165,10 +253,11 @@ def test_combined_results_are_checked(kfgen: Kfgen, tmp_path: Path) -> None:
     assert found == {
         "f": ["right", "WRONG"],
         "f.accumulate(result=first, a.grad=sum)": ["right", "WRONG"],
-        "pushed": ["no gradient", "no gradient"],
+        "pushed": ["not checked", "not checked"],
     }
     (pushed,) = (call for call in report["calls"] if call["function"] == "pushed")
-    assert pushed["inputs"][0]["why"].startswith("not checked: calls are combined")
+    assert pushed["inputs"][0]["why"].startswith("calls are combined")
+    assert report["not_passed"] == ["pushed"]
     assert report["kernels_not_run"]
 
 
@@ -590,6 +679,48 @@ def test_loops_that_run_past_their_limits_are_named(
     for checked in report["calls"]:
         found = [loop for together in checked.get("past_limits", []) for loop in together]
         assert sorted(found, key=lambda loop: loop["file"]) == expected
+
+
+def test_loops_that_are_too_long_for_llvmpipe_are_warned_of(kfgen: Kfgen, tmp_path: Path) -> None:
+    """By the check alone: what is built may be for GPUs."""
+    (tmp_path / "total.slang").write_text(
+        "float total(float x)\n{\n    float s = 0;\n"
+        "    for (int i = 0; i < 70000; ++i) s += x;\n    return s;\n}\n"
+    )
+    call = {"function": "total", "args": {"x": "value"}}
+    path = tmp_path / "total.kf.json"
+    path.write_text(json.dumps({"version": 1, "name": "total", "modules": ["total.slang"], "calls": [call]}))
+    done = kfgen.check(path)
+    assert done.returncode == 0, done.stderr
+    place = f"{tmp_path / 'total.slang'}:4:5: warning: the loop in 'total' may run 70000 times: llvmpipe, "
+    assert done.stderr.startswith(place)
+    assert "[loop-llvmpipe]" in done.stderr.splitlines()[0]
+    command = [kfgen.program, "generate", path, "-o", tmp_path / "out"]
+    assert subprocess.run(command, capture_output=True, check=True).stderr == b""
+
+
+def test_structs_without_derivatives_are_warned_of(kfgen: Kfgen, tmp_path: Path) -> None:
+    (tmp_path / "ray.slang").write_text(
+        "struct Ray { float3 from; float3 along; }\n"
+        "[Differentiable] float3 at(Ray ray, float t) { return ray.from + t * ray.along; }\n"
+        "[Differentiable] float3 fixed(no_diff Ray ray, float t) { return ray.from + t * ray.along; }\n"
+    )
+    calls = [
+        {"function": name, "args": {"ray": "value", "t": "tensor[1]"}, "backward": True}
+        for name in ("at", "fixed")
+    ]
+    path = tmp_path / "ray.kf.json"
+    path.write_text(
+        json.dumps({"version": 1, "name": "ray", "modules": ["ray.slang"], "calls": calls}, indent=1)
+    )
+    done = kfgen.check(path, "--backend", "vulkan")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(
+        f"{path}:11:12: warning: argument 'ray': function 'at' is differentiated, and no gradient reaches "
+        "the fields of struct 'Ray', which isn't IDifferentiable [struct-gradient]\n"
+    )
+    assert "    note: declare it 'struct Ray : IDifferentiable'\n" in done.stderr
+    assert done.stderr.count("warning:") == 1
 
 
 def test_every_command_names_modules(kfgen: Kfgen, tmp_path: Path) -> None:

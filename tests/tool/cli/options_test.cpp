@@ -46,6 +46,27 @@ TEST(CommandLine, ReadsASimpleCall) {
     EXPECT_EQ(inspect.spec, "");
 }
 
+TEST(CommandLine, ReadsWhatIsToBeExplained) {
+    const Options all = options({"explain", "m.kf.json", "f"});
+    EXPECT_EQ(all.command, Command::explain);
+    EXPECT_EQ(all.spec, "m.kf.json");
+    EXPECT_EQ(all.explain.function, "f");
+    EXPECT_TRUE(all.explain.shows(Shown::summary) && all.explain.shows(Shown::slang) &&
+                all.explain.shows(Shown::code));
+    EXPECT_FALSE(all.explain.shows(Shown::ptx)) << "long, and made for each architecture";
+    const Options some = options({"explain", "--show", "ptx", "--show=code", "m.kf.json", "f", "--kernel",
+                                  "3", "--kernel", "backward"});
+    EXPECT_THAT(some.explain.shown, ElementsAre(Shown::ptx, Shown::code));
+    EXPECT_THAT(some.explain.kernels, ElementsAre("3", "backward"));
+    EXPECT_FALSE(some.explain.shows(Shown::summary));
+    const CommandLine none = parse({"explain", "m.kf.json"});
+    EXPECT_EQ(none.exit_code, exit_command_line);
+    EXPECT_THAT(none.text, HasSubstr("'kfgen explain' takes a function of the spec, and none is given"));
+    EXPECT_THAT(none.text, HasSubstr("'kfgen list m.kf.json' prints them"));
+    EXPECT_THAT(parse({"explain", "m", "f", "--show", "sass"}).text, HasSubstr("--show"));
+    EXPECT_THAT(parse({"explain", "m", "f", "--python"}).text, HasSubstr("has no use for it"));
+}
+
 TEST(CommandLine, TheCacheIsInTheUsersFolderUnlessAskedOtherwise) {
     EXPECT_EQ(options({"check", "m"}).cache, "");
     const auto cache = [](const std::vector<std::string>& arguments) {
@@ -88,6 +109,7 @@ TEST(CommandLine, ReadsEveryOption) {
     expected.stamp = "m.stamp";
     expected.cache = "cache";
     expected.backends = {Backend::vulkan, Backend::cuda};
+    expected.name = "mine";
     expected.namespace_name = "app::kernels";
     expected.include_directories = {"a", "b", "c d"};
     expected.defines = {{"A", "1"}, {"B", "x=y"}, {"C", ""}};
@@ -112,6 +134,8 @@ TEST(CommandLine, ReadsEveryOption) {
                        "cuda",
                        "--backend",
                        "vulkan",
+                       "--name",
+                       "mine",
                        "--namespace",
                        "app::kernels",
                        "-Ia",
@@ -266,6 +290,9 @@ TEST(CommandLine, RefusesWhatIsWrongWithCode2) {
         {{"check", "m", "--against"}, "kfgen: error: --against takes FILE, and none is given [command-line]"},
         {{"generate", "m", "-o"}, "--output-dir takes DIR, and none is given"},
         {{"check", "m", "--namespace", "a::class"}, "'a::class' can't be a C++ namespace"},
+        {{"check", "m", "--name", "a::b"}, "--name: 'a::b' can't be the name of files and a C++ namespace"},
+        {{"check", "m", "--name", "lambda"}, "'lambda' can't be the name"},
+        {{"check", "m", "--name", "../m"}, "'../m' can't be the name"},
         {{"check", "m", "--namespace", "a:b"}, "'a:b' can't be"},
         {{"check", "m", "-v", "-q"}, "-"},
         {{"check", "@missing"}, "missing"},
@@ -318,6 +345,7 @@ TEST(OutputOptions, TellApartWhatShapesTheOutputs) {
                                                                   {"--embed", "elf-x86_64"},
                                                                   {"--embed", "coff-x86_64"},
                                                                   {"--backend", "cuda"},
+                                                                  {"--name", "x"},
                                                                   {"--namespace", "x"},
                                                                   {"-I", "x"},
                                                                   {"-D", "x"},

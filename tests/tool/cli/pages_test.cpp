@@ -19,7 +19,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<std::string> command_names{"init", "generate", "check", "list", "inspect", "completion"};
+const std::vector<std::string> command_names{"init",    "generate", "check",     "list",
+                                             "explain", "inspect",  "completion"};
 const std::vector<std::string> option_names{"--output",       "--force",
                                             "--output-dir",   "--depfile",
                                             "--stamp",        "--dry-run",
@@ -35,7 +36,9 @@ const std::vector<std::string> option_names{"--output",       "--force",
                                             "--cxx-option",   "--compile-commands",
                                             "--jobs",         "--verbose",
                                             "--quiet",        "--werror",
-                                            "--error-format", "--python-package"};
+                                            "--error-format", "--python-package",
+                                            "--name",         "--kernel",
+                                            "--show"};
 
 std::string printed(const std::vector<std::string>& arguments) {
     const CommandLine line = parse_command_line(arguments, FakeFileSystem(), "1.2.3");

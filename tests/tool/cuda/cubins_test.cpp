@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -250,6 +251,38 @@ TEST_F(CubinsTest, WhatTheStoreHasIsNotCompiledAgain) {
         EXPECT_EQ(compiler_.compiled.size(), compiled) << "a header that holds " << content;
     }
     std::filesystem::remove(compiler_.header);
+}
+
+TEST_F(CubinsTest, TellsAllThatWasMadeAlsoOfWhatTheStoreHas) {
+    FakeStore store;
+    compiler_.spills = "Function properties for kernel0\n";
+    std::vector<CudaKernelSource> sources = kernels(2);
+    sources[0].threads = 128;
+    sources[0].resident_groups = 6;
+    ASSERT_TRUE(compile_cuda(sources, {target_, compiler_, 2, &store}));
+    const std::size_t before = compiler_.compiled.size();
+    CudaJob job{target_, compiler_, 2, &store};
+    std::vector<std::string> told;
+    job.made = [&](std::size_t kernel, const std::string& architecture, const CudaCode& code) {
+        EXPECT_FALSE(code.ptx.empty());
+        EXPECT_FALSE(code.cubin.empty());
+        told.push_back(std::to_string(kernel) + " " + architecture + " " + code.log);
+    };
+    const auto first = compile_cuda(sources, job);
+    EXPECT_GT(compiler_.compiled.size(), before) << "logs were not kept before";
+    const std::size_t after = compiler_.compiled.size();
+    std::vector<std::string> expected{"0 sm_80 " + compiler_.spills, "1 sm_80 ",
+                                      "0 sm_90 " + compiler_.spills, "1 sm_90 "};
+    std::sort(told.begin(), told.end());
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(told, expected);
+    told.clear();
+    const auto second = compile_cuda(sources, job);
+    EXPECT_EQ(compiler_.compiled.size(), after);
+    std::sort(told.begin(), told.end());
+    EXPECT_EQ(told, expected);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first.value(), second.value());
 }
 
 TEST_F(CubinsTest, AChangedKernelAloneIsCompiledAgain) {

@@ -52,19 +52,6 @@ TEST(CudaUnit, BoundsTheRegistersOfKernelsThatWantIt) {
     EXPECT_THAT(unit.unbounded, HasSubstr("__global__ void __launch_bounds__(256) g("));
 }
 
-TEST(Spills, MeansThatMuchIsKeptInMemory) {
-    const auto said = [](int bytes) {
-        return "ptxas info    : Compiling entry function 'g' for 'sm_90'\nptxas info    : "
-               "Function properties for g\nptxas         .     400 bytes stack frame, " +
-               std::to_string(bytes) +
-               " bytes spill stores, 500 bytes spill loads\nptxas info    : Used 80 registers\n";
-    };
-    EXPECT_TRUE(spills("g", said(100)));
-    EXPECT_FALSE(spills("g", said(16)));
-    EXPECT_FALSE(spills("f", said(100)));
-    EXPECT_FALSE(spills("g", ""));
-}
-
 TEST(CudaUnit, DefinesWhatThePreludeNeedsForTheTypesUsed) {
     const CudaKernelSource none = kernel("f");
     const CudaKernelSource half = kernel("g", "__half h;\n");

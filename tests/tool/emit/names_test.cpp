@@ -5,6 +5,7 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace kf::gen {
 namespace {
@@ -22,9 +23,9 @@ TEST(Names, AppendsToWordsOfCpp) {
 }
 
 TEST(Names, AppendsToWordsOfPython) {
-    for (const char* word : {"class", "lambda", "None", "out", "shape", "stream", "__all__", "__file__"})
+    for (const char* word : {"class", "lambda", "None", "__all__", "__file__"})
         EXPECT_EQ(python_identifier(word), std::string(word) + "_");
-    EXPECT_EQ(python_identifier("delete"), "delete");
+    for (const char* word : {"delete", "out", "shape"}) EXPECT_EQ(python_identifier(word), word);
 }
 
 TEST(Names, ReplacesWhatIdentifiersCannotHold) {
@@ -46,6 +47,12 @@ TEST(Names, KeepsClaimedNamesApart) {
     EXPECT_EQ(names.claim("free"), "free");
     EXPECT_EQ(names.claim("free"), "free_");
     EXPECT_EQ(names.claim("free"), "free__");
+}
+
+TEST(Names, LetsNamesStayThatAreAsInSlang) {
+    UniqueNames names;
+    EXPECT_EQ(claim_names(names, {"int", "int_", "x", "int__"}, cpp_identifier),
+              (std::vector<std::string>{"int___", "int_", "x", "int__"}));
 }
 
 TEST(Names, KeepsNamesApartFromWhatIsMadeOfOthers) {

@@ -113,7 +113,7 @@ assert_type(everything.fill(2, shape=[2, 3]), kf.Tensor)
 assert_type(everything.negate(True), bool)
 assert_type(everything.negate(2.0), float)
 everything.normalize([1, 2, 3])
-everything.delete(x, lambda_=2, out_=1, result=2.0, encoder=1, args=2, backward=2, self=2, errno=1)
+everything.delete(x, lambda_=2, out_=1, result=2.0, encoder=1, args=2, backward=2, self_=2, errno=1)
 everything.delete.append_to(encoder, x, 1, 2, 3, 4, 5, 6, 7, 8)
 
 polynomial.polynomial(2, 8, -1)  # type: ignore[call-overload]

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "run/generate.h"
 #include "run/listing.h"
 #include "tool/output/fake_file_system.h"
 #include "tool/plan/fixture.h"
@@ -76,6 +77,28 @@ TEST_F(SessionTest, MemoryIsLimitedByDefault) {
     Options options;
     options.max_memory = 0;
     EXPECT_EQ(compiler_options(Spec{}, options).memory_limit, 0U);
+}
+
+TEST_F(SessionTest, AnotherNameIsTheNamespacesToo) {
+    for (const char* more : {"", R"("namespace": "app::kernels", )"}) {
+        disk_.files["/d/p.kf.json"] = std::string(spec_text).insert(1, more);
+        options_.name = "q";
+        options_.namespace_name = "";
+        const Outcome<Spec> spec = load_spec(options_, disk_);
+        ASSERT_TRUE(spec) << format_text(spec.errors().front());
+        EXPECT_EQ(spec.value().name, "q");
+        EXPECT_EQ(spec.value().namespace_name, "q");
+        EXPECT_EQ(output_paths(spec.value(), options_).header, "q.h");
+        options_.namespace_name = "app::q";
+        EXPECT_EQ(load_spec(options_, disk_).value().namespace_name, "app::q");
+        // It is checked as the spec's own is.
+        options_.name = "random";
+        options_.python = true;
+        const Outcome<Spec> hiding = load_spec(options_, disk_);
+        options_.python = false;
+        ASSERT_FALSE(hiding);
+        EXPECT_THAT(hiding.errors()[0].message, HasSubstr("random.py would hide"));
+    }
 }
 
 TEST_F(SessionTest, SearchPathsAndDefinesComeInOrder) {

@@ -83,7 +83,7 @@ PythonTypes python_types(const Buffer&, const PlannedArgument&, bool) {
 
 std::string described(const Buffer& buffer, const PlannedArgument& item) {
     return std::string(is_written(buffer) ? "read and written" : "in") + ", " +
-           (buffer.bytes ? "bytes" : item.element_name) + " buffer";
+           (buffer.bytes ? "bytes" : with_enum(item.element_name, item.type)) + " buffer";
 }
 
 }  // namespace kf::gen::kinds

@@ -31,7 +31,8 @@ std::string dimensions(const manifest::Argument& argument) {
 }  // namespace
 
 std::string tensor_text(const PlannedArgument& item, bool contiguous_only) {
-    return item.element_name + " tensor " + dimensions(item.host) + (contiguous_only ? ", contiguous" : "");
+    return with_enum(item.element_name, item.type) + " tensor " + dimensions(item.host) +
+           (contiguous_only ? ", contiguous" : "");
 }
 
 }  // namespace kf::gen

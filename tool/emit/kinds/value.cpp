@@ -3,6 +3,7 @@
 
 #include "emit/element.h"
 #include "plan/structs.h"
+#include "plan/types.h"
 
 namespace kf::gen {
 
@@ -38,7 +39,7 @@ PythonTypes python_types(const Value&, const PlannedArgument& item, bool takes_g
 }
 
 std::string described(const Value&, const PlannedArgument& item) {
-    return role_text(item.host.role) + ", " + item.element_name;
+    return role_text(item.host.role) + ", " + with_enum(item.element_name, item.type);
 }
 
 }  // namespace kf::gen::kinds

@@ -123,6 +123,27 @@ public:
         return found;
     }
 
+    [[nodiscard]] std::vector<LongLoop> longer_than(std::int64_t most) const {
+        std::vector<LongLoop> found;
+        std::size_t reported_end = 0;  // what lies within is reported
+        for (std::size_t i = 0; i < loops_.size(); ++i) {
+            const Loop& loop = loops_[i];
+            if (loop.unrolled || loop.keyword < reported_end) continue;
+            std::int64_t iterations = times(loop);
+            for (const std::size_t other : loop.related) {
+                // More would be as good as endless.
+                if (other < i)
+                    iterations = std::min(iterations, endless) * std::min(times(loops_[other]), endless);
+            }
+            const EnclosingFunction function = enclosing_function(tokens_, loop.start);
+            const std::int64_t passes = function.differentiated ? 2 : 1;
+            if (iterations <= most / passes) continue;
+            found.push_back({offset(loop.keyword), iterations, function.name, function.differentiated});
+            reported_end = loop.end;
+        }
+        return found;
+    }
+
     [[nodiscard]] std::vector<LimitedLoop> limited() const {
         std::vector<LimitedLoop> found;
         for (const Loop& loop : loops_) {
@@ -141,6 +162,15 @@ public:
     }
 
 private:
+    static constexpr std::int64_t endless = std::int64_t{1} << 31;
+
+    /// How often it runs, or may run at most; 1 where the text doesn't say.
+    [[nodiscard]] std::int64_t times(const Loop& loop) const {
+        const std::optional<Expression> count = loop.count ? iterations(*loop.count) : std::nullopt;
+        if (count && count->number) return std::max<std::int64_t>(1, *count->number);
+        return loop.limit && loop.limit->number ? std::max<std::int64_t>(1, *loop.limit->number) : 1;
+    }
+
     [[nodiscard]] std::size_t end_of(std::size_t at) const { return offset(at) + token(at).size(); }
 
     [[nodiscard]] std::size_t after_statement(std::size_t at) const {
@@ -478,6 +508,10 @@ void raise_loop_limits(ModuleText& text) { LoopReader(text.original, text.tokens
 void assert_loop_limits(ModuleText& text) { LoopReader(text.original, text.tokens).assert_limits(text); }
 
 void replace_whiles(ModuleText& text) { LoopReader(text.original, text.tokens).replace_whiles(text); }
+
+std::vector<LongLoop> long_loops(std::string_view text, const Tokens& tokens, std::int64_t most) {
+    return LoopReader(text, tokens).longer_than(most);
+}
 
 std::vector<LimitedLoop> limited_loops(std::string_view text, const Tokens& tokens) {
     return LoopReader(text, tokens).limited();

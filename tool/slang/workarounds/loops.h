@@ -33,6 +33,21 @@ struct ExcessiveLoop {
 /// Those whose bounds and limit are numbers, or constants that the text itself gives numbers.
 [[nodiscard]] std::vector<ExcessiveLoop> excessive_loops(std::string_view text, const Tokens& tokens);
 
+/// A loop that may run very often within one call of its function.
+struct LongLoop {
+    std::size_t offset = 0;       ///< of its keyword
+    std::int64_t iterations = 0;  ///< of it and the loops around it, multiplied; twice in a backward pass
+    std::string function;         ///< the one that it is in; empty where that has no name
+    bool differentiated = false;  ///< Slang makes a backward pass of it
+
+    bool operator==(const LongLoop&) const = default;
+};
+
+/// Returns loops with more than `most` iterations in one pass over them, of a nest the outermost one. Counts
+/// are as numbers in the text say, or [MaxIters] where only that is one; a loop without either counts as 1.
+[[nodiscard]] std::vector<LongLoop> long_loops(std::string_view text, const Tokens& tokens,
+                                               std::int64_t most);
+
 /// A loop of a differentiable function whose own [MaxIters] may be less than its iterations, as far as the
 /// text shows. All offsets are the text's; ends are behind the last character.
 struct LimitedLoop {

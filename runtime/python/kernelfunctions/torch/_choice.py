@@ -193,12 +193,30 @@ def bind(call: Call, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any
         if given[place] is not None and place < len(args):
             raise MisfitError(keyword, "it is given twice")
         given[place] = value
-    for parameter, value in zip(call.parameters, given, strict=True):
+    for place, (parameter, value) in enumerate(zip(call.parameters, given, strict=True)):
         if value is None and parameter.role in ("in", "inout"):
             raise MisfitError(parameter.name, "it is missing")
         if parameter.role in ("in", "inout"):
             _check_fields(parameter, value, parameter.name)
+            given[place] = _completed(parameter, value)
     return given
+
+
+def _completed(parameter: Parameter, value: Any) -> Any:
+    """Returns a struct that is given as a dict with the default values of the fields that it lacks."""
+    if isinstance(value, (list, tuple)) and parameter.is_array:
+        return [_completed(field, one) for field, one in zip(parameter.fields, value, strict=False)]
+    if not isinstance(value, Mapping) or not parameter.fields:
+        return value
+    defaults = getattr(parameter.made_as, "_defaults", {})
+    known = dict(value)
+    for field in parameter.fields:
+        key = field.name if field.name in known else field.keyword
+        if key in known:
+            known[key] = _completed(field, known[key])
+        elif key in defaults and field.role == "in":
+            known[key] = defaults[key]
+    return known
 
 
 def _check_fields(parameter: Parameter, value: Any, name: str) -> None:

@@ -66,7 +66,7 @@ def _define(module: str, schema: str, owner: Any) -> bool:
 
 
 def _resolve(module: str, name: str, overload: str) -> Any:
-    return getattr(getattr(getattr(torch.ops, module), name), overload or "default")
+    return getattr(getattr(getattr(torch.ops, module), name), overload)
 
 
 class CallOperator:
@@ -92,8 +92,8 @@ class CallOperator:
             raise MisfitError("", "it returns nothing and changes no argument: it writes to globals alone")
         self.is_mutating = bool(self.plan.mutated)
         self.base = identifier(description.name) + suffix
-        count = sum(1 for one in description.calls if _takes_tensors(one))
-        self.overload = self._overload(description) if count > 1 else ""
+        self.overload = self._overload(description)
+        self.is_first = not any(map(_can_be_operator, description.calls[: call.number]))
         self.owner = (description.module, description.name, suffix, call.text)
         with _lock:
             self._register()
@@ -145,7 +145,7 @@ class CallOperator:
         kernel: Callable[..., Any],
         fake: Callable[..., Any],
     ) -> Any:
-        name = f"{base}.{overload}" if overload else base
+        name = f"{base}.{overload}"
         text = ["()", "Tensor"][results] if results < 2 else "(" + ", ".join(["Tensor"] * results) + ")"
         schema = f"{name}({self.signature.inputs_text(functional)}) -> {text}"
         mutated = () if functional else tuple(self._places_of(self.plan.mutated))
@@ -171,13 +171,19 @@ class CallOperator:
         torch.library.register_fake(f"{self.module}::{name}", fake, lib=library)
         if mutated:
             library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
+        self._name_first(base, schema, op)
         return op
+
+    def _name_first(self, short: str, schema: str, op: Any) -> None:
+        """Gives the first overload a short name, too: an operator that calls it."""
+        if self.is_first and _define(self.module, f"{short}({schema.partition('(')[2]}", self.owner):
+            _libraries[self.module].impl(short, op, "CompositeImplicitAutograd")
 
     def _places_of(self, slots: Sequence[int]) -> list[int]:
         return [i for i, one in enumerate(self.signature.arguments) if one.slot in slots]
 
     def _register_out(self) -> Any:
-        overload = f"{self.overload}_out" if self.overload else "out"
+        overload = f"{self.overload}_out"
         self.out_names = names = _output_names(
             self.call, self.signature.made, {one.name for one in self.signature.arguments}
         )
@@ -206,6 +212,7 @@ class CallOperator:
             name, _bumping(op, self._places_of(self.plan.mutated), names), "ADInplaceOrView", with_keyset=True
         )
         library.impl(name, _refusing_gradients(op, self.name), "Autograd", with_keyset=True)
+        self._name_first(f"{self.base}.out", schema, op)
         return op
 
     # Kernels.
@@ -327,7 +334,7 @@ class CallOperator:
         assert plan_backward is not None
         inputs = self.signature.inputs_text(True).replace("shape=None", "shape")
         base = f"{self.base}_backward"
-        name = f"{base}.{self.overload}" if self.overload else base
+        name = f"{base}.{self.overload}"
         schema = f"{name}({', '.join([*flows, inputs])}, bool[] needs) -> Tensor[]"
 
         def kernel(*given: Any) -> list[torch.Tensor]:
@@ -430,6 +437,12 @@ class CallOperator:
 
 def _takes_tensors(call: Call) -> bool:
     return any(leaf.is_memory and not leaf.is_made for leaf in call.leaves)
+
+
+def _can_be_operator(call: Call) -> bool:
+    with suppress(MisfitError):
+        return _takes_tensors(call) and bool(Signature(call).arguments)
+    return False
 
 
 def _results(tensors: Sequence[torch.Tensor]) -> Any:

@@ -334,7 +334,7 @@ class Plan:
                 continue
             tangent = _present(nest(parameter, items))
             if tangent is not None:
-                named[parameter.name] = tangent
+                named[parameter.keyword] = tangent
         args, keywords = self.arguments(values)
         keywords = {**keywords, **(more or {}), "tangents": named}
         jvp: Any = self.function.jvp

@@ -26,7 +26,7 @@ class Argument:
 
 def identifier(path: str) -> str:
     """Returns "layers_0_weights" for "layers[0].weights"."""
-    word = re.sub(r"\W+", "_", path).strip("_") or "_"
+    word = "_".join(part for part in re.split(r"\W+", path) if part).lstrip("_") or "_"
     if keyword.iskeyword(word):
         return f"{word}_"  # graphs are written as Python, with names of arguments
     return f"field{word}" if word[0].isdigit() else word
@@ -84,7 +84,8 @@ class Signature:
 
     def _arguments(self, number: int, slot: Slot) -> list[Argument]:
         leaf = slot.leaf
-        name = identifier(slot.name)
+        owner = self.call.parameters[slot.owner]
+        name = identifier(owner.keyword + slot.name[len(owner.name) :])
         if leaf is None:
             if slot.parameter.form == "tensor":
                 raise MisfitError(

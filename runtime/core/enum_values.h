@@ -1,0 +1,35 @@
+// Which integers are values of an enum: what the host passes for one is checked.
+#pragma once
+
+#include <kf/invoke.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/manifest.h"
+
+namespace kf::detail {
+
+/// Returns the values that check_enum_values() looks at.
+[[nodiscard]] std::vector<manifest::EnumValue> enum_values(const manifest::Call& call);
+
+/// "Color" of an argument that is an enum's, or an array of such.
+[[nodiscard]] std::string_view enum_name(const manifest::Argument& argument);
+
+/// "red = 0, green = 5"
+[[nodiscard]] std::string members_text(const manifest::Argument& argument);
+
+/// Throws ArgumentError (value_range) for the first scalar that is none of its enum's values. `scalars`: as
+/// the host has them.
+void check_enum_value(const std::string& function, const manifest::Argument& argument,
+                      const std::byte* scalars);
+
+/// The same of all that are given by value; `args` are the call's items.
+void check_enum_values(const std::string& function, const manifest::Call& call, std::span<const Arg> args);
+
+}  // namespace kf::detail

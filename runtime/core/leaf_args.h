@@ -1,0 +1,25 @@
+// What the host gave for each leaf of a call's arguments, and where its scalars lie.
+#pragma once
+
+#include <kf/invoke.h>
+
+#include <memory_resource>
+#include <span>
+#include <vector>
+
+#include "core/bind.h"
+#include "core/manifest.h"
+
+namespace kf::detail {
+
+/// A tensor's scalars: its own dimensions, then its element's.
+[[nodiscard]] ScalarView flatten(const AnyTensor& tensor);
+/// One field of a tensor of structs.
+[[nodiscard]] ScalarView flatten_field(const AnyTensor& tensor, const manifest::Argument& field);
+
+/// Tells whether some of the `given` items are structs that are passed whole.
+[[nodiscard]] bool gives_structs(const manifest::Call& call, std::size_t given);
+/// Adds what was given for each leaf: fields of structs that were given whole, too.
+void add_leaves(const manifest::Call& call, std::span<const Arg> given, std::pmr::vector<Arg>& leaves);
+
+}  // namespace kf::detail

@@ -1,0 +1,5 @@
+"""How long calls take on the GPU: kf.profile()."""
+
+from kernelfunctions._kf import Profile, ProfiledCall, profile
+
+__all__ = ["Profile", "ProfiledCall", "profile"]

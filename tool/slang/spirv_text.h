@@ -1,0 +1,14 @@
+// SPIR-V as text.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace kf::gen {
+
+/// Returns what `spirv-dis` prints of the code; nothing where the library of glslang beside `slang`, Slang's
+/// own, has no disassembler, and for code that is no SPIR-V.
+std::optional<std::string> spirv_text(const std::string& code, const std::filesystem::path& slang);
+
+}  // namespace kf::gen
