@@ -159,3 +159,32 @@ def test_errors_do_not_hide_warnings(project: Project) -> None:
     assert done.returncode == 1
     assert "error: undefined identifier 'nowhere'" in done.stderr
     assert f"{project.folder / 'parts.slang'}:1:2: warning: " in done.stderr
+
+
+def test_defaults_that_hosts_lack(project: Project) -> None:
+    """A field's value that only running code tells, and short forms of calls that would mean two functions."""
+    (project.folder / "m.slang").write_text(
+        """
+int counted() { int n = 0; for (int i = 0; i < 3; ++i) n += i; return n; }
+struct Settings { float x; int n = counted(); int m = 4; }
+float set(Settings s) { return s.x * s.n; }
+uniform Settings global;
+float read(float x) { return x * global.n; }
+float g(float x, float k = 3) { return x * k; }
+float h(float x, int2 k = 3) { return x + k.x; }
+"""
+    )
+    calls = [
+        {"function": "set", "args": {"s": "value"}},
+        {"function": "read", "args": {"x": "value"}},
+        {"function": "g", "name": "f", "args": {"x": "value", "k": "value"}},
+        {"function": "h", "name": "f", "args": {"x": "value", "k": "value"}},
+    ]
+    spec = {"version": 1, "name": "m", "modules": ["m.slang"], "targets": ["vulkan"], "calls": calls}
+    project.spec.write_text(json.dumps(spec))
+    done = project.run("generate")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("[field-default]") == 1
+    assert "'Settings.n'" in done.stderr
+    assert "[default-ambiguous]" in done.stderr
+    assert project.run("generate", "--werror").returncode == 1

@@ -89,3 +89,12 @@ def test_constructors_that_do_not_agree(defaults: ModuleType) -> None:
     with pytest.raises(kf.ArgumentError, match="Either: field 'kind' is missing"):
         defaults.Either(2)
     assert defaults.told(defaults.Either(2, 3)) == 6
+
+
+def test_globals(defaults: ModuleType) -> None:
+    lens = defaults.Lens(1, inner=inner(defaults))
+    assert (lens.gain, lens.inner.steps) == (0.9, 3)
+    seen = defaults.seen.set(
+        lens={"focus": 1, "inner": {}}, lenses=[lens, {"focus": 0, "inner": inner(defaults)}]
+    )
+    assert seen(2) == pytest.approx(1.8 + 1 + 3 + 90, rel=1e-6)

@@ -83,6 +83,17 @@ def test_in_modules_and_with_structs(generated: Loader, torch_device: str) -> No
     torch.testing.assert_close(program.module()(dir, t), model(dir, t))
 
 
+@pytest.mark.parametrize("given", [{"steps": 4}, {"scale": [1, 5]}, {}], ids=str)
+def test_fields_that_dicts_lack(generated: Loader, torch_device: str, given: dict[str, Any]) -> None:
+    defaults = generated("field_defaults")
+    x = torch.rand(3, device=torch_device, requires_grad=True)
+    run = compiled(lambda x: defaults.scaled(given, x.detach()) * defaults.stepped({"value": x}, 10))
+    wanted = (x * given.get("scale", [2, 3])[1] + given.get("steps", 3)) * (x - 0.9)
+    torch.testing.assert_close(run(x), wanted)
+    run(x).sum().backward()
+    torch.testing.assert_close(x.grad, x.detach() * given.get("scale", [2, 3])[1] + given.get("steps", 3))
+
+
 def test_what_is_written(gradients: ModuleType, torch_device: str) -> None:
     def run(x: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
         gradients.product(x, x, out=out)

@@ -111,6 +111,15 @@ std::optional<std::string> constructor_call(const Type& type, const Function& co
     return type.name + "(" + arguments + ")";
 }
 
+/// Adds the struct, and those in it, that aren't there yet.
+void add_structs(const Type& type, std::vector<Type>& types) {
+    const Type& inner = innermost_of(type);
+    const auto is_same = [&](const Type& known) { return known.name == inner.name; };
+    if (inner.kind != TypeKind::structure || std::ranges::any_of(types, is_same)) return;
+    for (const Field& field : inner.fields) add_structs(field.type, types);
+    types.push_back(inner);
+}
+
 }  // namespace
 
 std::optional<std::size_t> number_count(const Type& type) {
@@ -133,22 +142,26 @@ bool MadeStruct::may_have_default(const Field& field) const {
     return (field.has_default || has_constructors) && number_count(field.type);
 }
 
-std::vector<MadeStruct> made_structs(const Plan& plan, const std::vector<Function>& functions) {
+std::vector<MadeStruct> made_structs(const Plan& plan, const std::vector<Function>& functions,
+                                     const std::vector<GlobalParameter>& globals) {
+    std::vector<Type> types;
+    for (const UsedStruct& used : used_structs(plan)) types.push_back(used.type);
+    for (const GlobalParameter& global : globals) add_structs(global.type, types);
     std::vector<MadeStruct> structs;
-    for (const UsedStruct& used : used_structs(plan)) {
-        if (used.type.kind != TypeKind::structure || used.type.host) continue;
-        MadeStruct made{used.type, {}};
+    for (const Type& type : types) {
+        if (type.kind != TypeKind::structure || type.host) continue;
+        MadeStruct made{type, {}};
         for (const Function& function : functions) {
-            if (function.member != Member::constructor || owner_of(function.name) != used.type.name) continue;
+            if (function.member != Member::constructor || owner_of(function.name) != type.name) continue;
             made.has_constructors = true;
-            if (const std::optional<std::string> way = constructor_call(used.type, function))
+            if (const std::optional<std::string> way = constructor_call(type, function))
                 made.ways.push_back(*way);
         }
         if (!made.has_constructors) made.ways.emplace_back("{}");
         const auto may_have = [&](const Field& field) {
             return field.has_default || made.may_have_default(field);
         };
-        if (!made.ways.empty() && std::ranges::any_of(used.type.fields, may_have))
+        if (!made.ways.empty() && std::ranges::any_of(type.fields, may_have))
             structs.push_back(std::move(made));
     }
     return structs;

@@ -27,9 +27,10 @@ struct MadeStruct {
     [[nodiscard]] bool may_have_default(const Field& field) const;
 };
 
-/// Returns the plan's structs with such fields, but for those that are the user's own on the host.
-/// `functions`: the modules', among which their constructors are.
-std::vector<MadeStruct> made_structs(const Plan& plan, const std::vector<Function>& functions);
+/// Returns the plan's and the globals' structs with such fields, but for those that are the user's own on the
+/// host. `functions`: the modules', among which their constructors are.
+std::vector<MadeStruct> made_structs(const Plan& plan, const std::vector<Function>& functions,
+                                     const std::vector<GlobalParameter>& globals);
 
 /// Returns how many numbers a field of this type has; nothing where it has others than numbers, or too many.
 std::optional<std::size_t> number_count(const Type& type);

@@ -81,8 +81,8 @@ std::vector<std::uint64_t> default_of(const std::vector<Found>& ways, std::size_
 
 }  // namespace
 
-Diagnostics add_field_defaults(Plan& plan, const std::vector<Function>& functions, Compiler& compiler) {
-    const std::vector<MadeStruct> structs = made_structs(plan, functions);
+Diagnostics add_field_defaults(Plan& plan, const Module& module, Compiler& compiler) {
+    const std::vector<MadeStruct> structs = made_structs(plan, module.functions, module.globals);
     if (structs.empty()) return {};
     const std::vector<std::vector<Found>> found = ways_of(plan, structs, compiler);
     Diagnostics warnings;

@@ -182,7 +182,7 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
         global.type = with_host_structs(std::move(global.type), hosts.value().structs);
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler, hosts.value().structs);
     Diagnostics warnings = plan.warnings();
-    if (plan) add_distinct(warnings, add_field_defaults(plan.value(), module.value().functions, compiler));
+    if (plan) add_distinct(warnings, add_field_defaults(plan.value(), module.value(), compiler));
     Outcome<Planned> planned =
         plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources),
                                         std::move(module.value().globals), std::move(hosts.value().files),

@@ -33,8 +33,8 @@ inline constexpr std::string_view cuda_prelude_end = "// kf: the prelude ends he
 
 /// What follows that line; all of the source where it has none.
 constexpr std::string_view without_prelude(std::string_view source) {
-    const std::size_t end = source.find(cuda_prelude_end);
-    return end == std::string_view::npos ? source : source.substr(end + cuda_prelude_end.size());
+    const std::size_t found = source.find(cuda_prelude_end);
+    return found == std::string_view::npos ? source : source.substr(found + cuda_prelude_end.size());
 }
 
 /// What a session of the compiler is set up with; from the spec and the command line.

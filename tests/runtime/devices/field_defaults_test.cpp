@@ -31,6 +31,8 @@ TEST(FieldDefaultsTest, StructsHaveThem) {
     EXPECT_EQ(made.inner, (field_defaults::Inner{{2, 3}, 3}));
     EXPECT_EQ(made.other, (field_defaults::Inner{{4, 5}, 6}));
     EXPECT_EQ((field_defaults::Adam{2}).beta, 0.9F);
+    EXPECT_EQ((field_defaults::Lens{1}).gain, 0.9F);
+    EXPECT_EQ((field_defaults::Lens{1}).inner.steps, 3);
 }
 
 class FieldDefaultsOnDevicesTest : public ::testing::TestWithParam<std::string> {

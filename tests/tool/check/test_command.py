@@ -695,7 +695,7 @@ def test_loops_that_are_too_long_for_llvmpipe_are_warned_of(kfgen: Kfgen, tmp_pa
     place = f"{tmp_path / 'total.slang'}:4:5: warning: the loop in 'total' may run 70000 times: llvmpipe, "
     assert done.stderr.startswith(place)
     assert "[loop-llvmpipe]" in done.stderr.splitlines()[0]
-    command = [kfgen.program, "generate", path, "-o", tmp_path / "out"]
+    command: list[str | Path] = [kfgen.program, "generate", path, "-o", tmp_path / "out"]
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""
 
 

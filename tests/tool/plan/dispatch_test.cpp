@@ -68,11 +68,11 @@ TEST(DispatchTest, PlainFunctionsAreLaunchedInWholeGroupsWhereTheSpecSaysSo) {
     EXPECT_EQ(launched_call(plan).launch_values, (std::vector<LaunchValue>{{0, "uint2", "kf_id.xy"}}));
 }
 
-struct Refusal {
+struct DispatchRefusal {
     std::string call, id, message;
 };
 
-void expect_refusal(const Refusal& row, const Function& function) {
+void expect_refusal(const DispatchRefusal& row, const Function& function) {
     SCOPED_TRACE(row.call);
     const auto plan = plan_of(row.call, {function});
     ASSERT_FALSE(plan);

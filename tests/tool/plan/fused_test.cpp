@@ -13,14 +13,14 @@ using test::plan_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr const char* spec =
+constexpr const char* fused_spec =
     "{\"function\": \"f\", \"args\": {\"x\": \"tensor[1]\", \"y\": \"tensor[1]\"},\n \"backward\": "
     "{\"fused\": true}}";
 
 TEST(FusedTest, LossesHaveAnotherPass) {
     for (const char* type : {"half", "float", "double"}) {
         const Outcome<Plan> plan =
-            plan_of(spec, {function_of(type, "f", {{"float3", "x"}, {"int", "y", Direction::out}})});
+            plan_of(fused_spec, {function_of(type, "f", {{"float3", "x"}, {"int", "y", Direction::out}})});
         ASSERT_TRUE(plan) << format_text(plan.errors().front());
         EXPECT_TRUE(plan.value().functions.at(0).calls.at(0).has_fused);
         EXPECT_TRUE(plan.value().functions.at(0).calls.at(0).has_backward);
@@ -43,7 +43,7 @@ class FusedRefusedTest : public testing::TestWithParam<NoLoss> {};
 
 TEST_P(FusedRefusedTest, SaysWhy) {
     const auto& [result, second, reason, cure] = GetParam();
-    const Outcome<Plan> plan = plan_of(spec, {function_of(result, "f", {{"float", "x"}, second})});
+    const Outcome<Plan> plan = plan_of(fused_spec, {function_of(result, "f", {{"float", "x"}, second})});
     ASSERT_THAT(ids(plan), ElementsAre("fused-loss"));
     EXPECT_THAT(plan.errors().front().message, HasSubstr(reason));
     EXPECT_THAT(plan.errors().front().notes, ElementsAre(HasSubstr(cure)));

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kernelfunctions.torch._choice import Slot, Step, TensorKind, changed_numbers
+from kernelfunctions.torch._choice import Slot, Step, TensorKind, bind, changed_numbers, field_of
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._library import CallOperator
-from kernelfunctions.torch._signature import GENERATORS
+from kernelfunctions.torch._signature import GENERATORS, flat
 
 #: One argument of an operator: where its value lies (a place, or a keyword), the way from there, and what is
-#: done with it.
+#: done with it. A "constant" is the value itself.
 Taking = tuple[Any, tuple[Step, ...], str, Any]
 
 
@@ -41,9 +41,12 @@ class Route:
         self.is_mutating = entry.is_mutating
         self.made = len(entry.signature.made)
         sources = _sources(call, len(args), kwargs)
+        given = bind(call, args, kwargs)
         steps: list[Taking] = []
         for slot in entry.signature.inputs:
-            steps += _steps(call, slot, sources[slot.owner])
+            source = sources[slot.owner]
+            raw = kwargs[source] if isinstance(source, str) else None if source is None else args[source]
+            steps += [_with_default(one, raw, given[slot.owner]) for one in _steps(call, slot, source)]
         self.steps = tuple(steps)
         #: Tensors that numbers and lists may stand for, with their types.
         self.numbers = tuple(
@@ -111,6 +114,21 @@ def _struct_steps(call: Call, parameter: Parameter, source: Any, path: tuple[Ste
     for field in parameter.fields:
         steps += _struct_steps(call, field, source, (*path, (field.name, field.keyword)))
     return steps
+
+
+def _with_default(taking: Taking, raw: Any, completed: Any) -> Taking:
+    """Returns a way to a field that a dict lacks as the field's default value, which is a constant then."""
+    _, path, what, detail = taking
+    for step in path:
+        if isinstance(raw, dict) and isinstance(step, tuple) and step[0] not in raw and step[1] not in raw:
+            value = completed
+            for one in path:
+                value = field_of(value, one, "")
+            return (flat(value, detail) if what == "flat" else value, (), "constant", None)
+        if not isinstance(raw, (dict, list, tuple)):
+            break
+        raw = field_of(raw, step, "")
+    return taking
 
 
 def _outs(entry: CallOperator, sources: list[Any], kwargs: dict[str, Any], args: Sequence[Any]) -> list[Any]:

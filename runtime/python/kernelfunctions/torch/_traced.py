@@ -219,6 +219,8 @@ def _at(source: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 def _taken(step: Taking, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Returns one argument of the operator."""
     source, path, what, detail = step
+    if what == "constant":
+        return source
     value = _along(source, path, args, kwargs)
     if what == "cast" and isinstance(value, torch.Tensor) and value.dtype != detail:
         return value.to(detail)  # as autocast says
