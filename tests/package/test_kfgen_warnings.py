@@ -162,7 +162,7 @@ def test_errors_do_not_hide_warnings(project: Project) -> None:
 
 
 def test_defaults_that_hosts_lack(project: Project) -> None:
-    """A field's value that only running code tells, and short forms of calls that would mean two functions."""
+    """A value that only running code tells, and short forms of calls that would mean two functions."""
     (project.folder / "m.slang").write_text(
         """
 int counted() { int n = 0; for (int i = 0; i < 3; ++i) n += i; return n; }
