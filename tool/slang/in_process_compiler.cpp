@@ -28,6 +28,7 @@
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/settable_globals.h"
+#include "slang/signed_remainders.h"
 #include "slang/spirv.h"
 #include "slang/spirv_validator.h"
 #include "slang/started_slang.h"
@@ -755,7 +756,7 @@ private:
         kernel.code = text_of(*code.get());
         if (target == CodeTarget::spirv) {
             if (!patch_source_language(kernel.code) || !mark_aliased_pointers(kernel.code) ||
-                !expand_logical_copies(kernel.code)) {
+                !expand_logical_copies(kernel.code) || !expand_signed_remainders(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
             if (std::optional<Diagnostic> failure = settle_textures(source, kernel.code)) return *failure;

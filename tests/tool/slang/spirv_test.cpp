@@ -8,6 +8,7 @@
 
 #include "slang/logical_copies.h"
 #include "slang/pointer_variables.h"
+#include "slang/signed_remainders.h"
 #include "slang/workarounds/folded_vectors.h"
 
 namespace kf::gen {
@@ -230,6 +231,20 @@ TEST(Spirv, RepairsVectorsThatAreNull) {
     EXPECT_EQ(right, with({}));
 }
 
+TEST(Spirv, ExpandsSignedRemainders) {
+    // 129 is OpFAdd, 130 OpISub, 132 OpIMul, 135 OpSDiv, 137 OpUMod, 138 OpSRem. The bound was 10.
+    std::string code = spirv({{129, 1, 3, 4, 5}, {138, 2, 6, 7, 8}, {137, 2, 9, 7, 8}});
+    std::string wanted = spirv(
+        {{129, 1, 3, 4, 5}, {135, 2, 10, 7, 8}, {132, 2, 11, 10, 8}, {130, 2, 6, 7, 11}, {137, 2, 9, 7, 8}});
+    wanted[12] = 12;
+    ASSERT_TRUE(expand_signed_remainders(code));
+    EXPECT_EQ(code, wanted);
+    std::string none = spirv({{137, 2, 9, 7, 8}});
+    const std::string given = none;
+    ASSERT_TRUE(expand_signed_remainders(none));
+    EXPECT_EQ(none, given);
+}
+
 TEST(Spirv, RefusesWhatIsNoModule) {
     const std::string good = spirv({{3, 11, 1}});
     for (std::string code :
@@ -237,6 +252,7 @@ TEST(Spirv, RefusesWhatIsNoModule) {
           good.substr(0, good.size() - 1), spirv({{3, 11, 1}}) + std::string(4, '\0')}) {
         const std::string before = code;
         EXPECT_FALSE(patch_source_language(code));
+        EXPECT_FALSE(expand_signed_remainders(code));
         EXPECT_EQ(code, before);
         EXPECT_THAT(required_features(code), IsEmpty());
     }
