@@ -16,6 +16,7 @@
 #include "slang/flag_enums.h"
 #include "slang/session.h"
 #include "slang/types.h"
+#include "slang/workarounds/module_text.h"
 
 namespace kf::gen {
 
@@ -534,8 +535,9 @@ private:
         }
         const Location location = location_of(declaration);
         const bool constructs = std::string_view(name) == "$init" && is_written(location);
-        // "$__syn_dadd" and the constructor of a struct that has none are the compiler's own.
-        if (name[0] == '$' && !constructs) {
+        // "$__syn_dadd" and the constructor of a struct that has none are the compiler's own, and some are
+        // kfgen's.
+        if ((name[0] == '$' && !constructs) || is_added_name(name)) {
             return;
         }
         SourceText& text = *source(location.file);

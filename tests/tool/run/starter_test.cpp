@@ -96,6 +96,23 @@ TEST_F(StarterTest, WritesWhatGeneratesAsItStands) {
     EXPECT_TRUE(planned) << describe(planned.errors());
 }
 
+TEST_F(StarterTest, ListsNoFunctionsThatWereAdded) {
+    options_.module = folder_.write("held.slang", R"(
+float3 scaled(float3 x) { return 2 * x; }
+[Differentiable]
+float f(float x, int n)
+{
+    float3 values[2];
+    values[n] = no_diff(scaled(float3(x)));
+    values[1 - n] = x;
+    return values[n].x + fmod(values[1].y, 2);
+})");
+    const Outcome<Starter> starter = make_starter(options_, disk_);
+    ASSERT_TRUE(starter) << describe(starter.errors());
+    EXPECT_THAT(starter.value().text,
+                AllOf(HasSubstr("\"f\""), HasSubstr("\"scaled\""), Not(HasSubstr("kf_"))));
+}
+
 TEST_F(StarterTest, KeepsToPathsOfTheSpecsFolder) {
     (void)folder_.write("plain.slang", "int f(int x) { return x + HERE; }");
     options_.module = folder_.path() / "plain.slang";

@@ -17,7 +17,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 class ElementReader : TokenView {
 public:
     ElementReader(std::string_view text, const Tokens& tokens)
-        : TokenView(tokens), text_(text), function_("kf_own_" + hash_of(text)) {}
+        : TokenView(tokens), text_(text), function_(added_name("own", text)) {}
 
     std::map<std::size_t, std::string> run() {
         note_fields();

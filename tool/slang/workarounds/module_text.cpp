@@ -3,7 +3,15 @@
 
 #include <utility>
 
+#include "slang/brackets.h"
+
 namespace kf::gen {
+
+namespace {
+
+constexpr std::string_view added = "kf_added_";
+
+}  // namespace
 
 ModuleText::ModuleText(std::string module)
     : original(std::move(module)), tokens(tokenise(original)), text(original) {}
@@ -40,5 +48,13 @@ Insertions ModuleText::numbered() const {
 }
 
 std::string ModuleText::changed() const { return with_insertions(text, tokens, numbered()); }
+
+std::string added_name(std::string_view what, std::string_view original) {
+    return std::string(added).append(what) + "_" + hash_of(original);
+}
+
+bool is_added_name(std::string_view function, std::string_view what) {
+    return function.starts_with(added) && function.substr(added.size()).starts_with(what);
+}
 
 }  // namespace kf::gen

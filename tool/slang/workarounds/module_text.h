@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "slang/insertions.h"
 #include "slang/tokens.h"
@@ -39,5 +40,12 @@ struct ModuleText {
     /// Returns the text for Slang: see with_insertions().
     [[nodiscard]] std::string changed() const;
 };
+
+/// Returns the name of a function that a workaround adds to a module of this text, which no other module has:
+/// "kf_added_kept_1234".
+[[nodiscard]] std::string added_name(std::string_view what, std::string_view original);
+
+/// Tells whether a function's name is such a one; `what`: of that workaround, or of any.
+[[nodiscard]] bool is_added_name(std::string_view function, std::string_view what = {});
 
 }  // namespace kf::gen

@@ -13,7 +13,7 @@ namespace kf::gen {
 namespace {
 
 constexpr std::string_view no_diff_word = "no_diff";
-constexpr std::string_view detached_prefix = "kf_detached_";
+constexpr std::string_view detached = "detached";
 
 /// A macro that stands for no_diff and the call around it where nothing can be inserted.
 constexpr std::string_view held_name = "kf_held";
@@ -49,7 +49,7 @@ bool no_diff_begins(const TokenView& token, std::size_t at) {
 class NoDiffCalls {
 public:
     explicit NoDiffCalls(ModuleText& text)
-        : text_(text), token_(text.tokens), name_(std::string(detached_prefix) + hash_of(text.original)) {
+        : text_(text), token_(text.tokens), name_(added_name(detached, text.original)) {
         for (const DirectiveWords& one : directives_of(text.original)) {
             if (one.words[0] == "define") macros_.insert(std::string(one.words[1]));
             if (one.words[0] == "include") includes_ = true;
@@ -186,7 +186,7 @@ bool has_no_diff_statements(std::string_view text) {
     return false;
 }
 
-bool is_detached_value(std::string_view function) { return function.starts_with(detached_prefix); }
+bool is_detached_value(std::string_view function) { return is_added_name(function, detached); }
 
 constinit const Workaround no_diff_calls{
     .name = "no_diff calls",

@@ -135,7 +135,7 @@ void change_remainders(ModuleText& text) {
     if (all.empty()) return;
     for (const std::size_t offset : all)
         text.text.replace(offset, remainder_stand_in.size(), remainder_stand_in);
-    const std::string name = "kf_remainder_" + hash_of(text.original);
+    const std::string name = added_name("remainder", text.original);
     const std::string meaning =
         std::string(remainder_stand_in) + "\n#define " + std::string(remainder_stand_in) + " " + name;
     text.insert_once(0, "#undef " + meaning + "\n");

@@ -15,7 +15,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::string_view prefix = "kf_kept_";
 constexpr std::size_t no_token = static_cast<std::size_t>(-1);
 
 bool is_keyword(std::string_view word) {
@@ -36,7 +35,7 @@ public:
           tokens_(text.tokens),
           token_(text.tokens),
           which_(which),
-          function_(std::string(prefix) + hash_of(text.original)) {}
+          function_(added_name("kept", text.original)) {}
 
     void run() {
         note_functions();
@@ -356,6 +355,6 @@ private:
 
 void copy_values(ModuleText& text, CopiedValues which) { ValueCopier(text, which).run(); }
 
-bool is_copy_of_value(std::string_view function) { return function.starts_with(prefix); }
+bool is_copy_of_value(std::string_view function) { return is_added_name(function, "kept"); }
 
 }  // namespace kf::gen

@@ -16,7 +16,7 @@ std::string with_elements_kept(const std::string& text) {
     for (auto insertion = insertions.rbegin(); insertion != insertions.rend(); ++insertion) {
         if (insertion->first < text.size()) result.insert(insertion->first, insertion->second);
     }
-    return std::regex_replace(result, std::regex("kf_own_[0-9]+"), "own");
+    return std::regex_replace(result, std::regex("kf_added_own_[0-9]+"), "own");
 }
 
 std::string element_program(const std::string& statements, const std::string& parameters) {

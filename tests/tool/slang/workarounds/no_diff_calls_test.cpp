@@ -18,7 +18,7 @@ std::string with_detached(const std::string& text) {
         if (insertion->first > 0 && insertion->first < text.size())
             result.insert(insertion->first, insertion->second);
     }
-    return std::regex_replace(result, std::regex("kf_detached_[0-9]+"), "own");
+    return std::regex_replace(result, std::regex("kf_added_detached_[0-9]+"), "own");
 }
 
 TEST(NoDiffCalls, AreDetached) {

@@ -18,7 +18,7 @@ std::string with_values_kept(const std::string& text) {
     for (auto insertion = insertions.rbegin(); insertion != insertions.rend(); ++insertion) {
         if (insertion->first < text.size()) result.insert(insertion->first, insertion->second);
     }
-    return std::regex_replace(result, std::regex("kf_kept_[0-9]+"), "kept");
+    return std::regex_replace(result, std::regex("kf_added_kept_[0-9]+"), "kept");
 }
 
 struct WrittenValuesCase {
