@@ -74,8 +74,8 @@ void add_items(const manifest::Call& call, const manifest::ParameterTree& parame
     if (parameter.form == manifest::Form::tensor) item.type = &views.type_of(call, parameter);
 }
 
-/// Returns what calls take their arguments by, in the parameters' order. Globals, which set() takes, keep the names
-/// that they have in Slang.
+/// Returns what calls take their arguments by, in the parameters' order. Globals, which set() takes, keep the
+/// names that they have in Slang.
 std::vector<std::string> keywords_of(const manifest::Call& call) {
     std::vector<std::string> names;
     for (const auto& parameter : call.parameters) names.push_back(parameter.name);

@@ -1,5 +1,6 @@
 """Runs the code of README.md and docs/: what is printed there is what it prints."""
 
+import json
 import os
 import re
 import subprocess
@@ -57,15 +58,26 @@ def test_cpp_snippets(
         context = COMMAND_BUFFER_CONTEXT if "kf::CommandBufferEncoder" in body else context
         text += f"{includes}\nvoid block{number}() {{\n{context}\n{{\n{body}\n}}\n}}\n"
         calls += f"block{number}(); "
+    own = [noise_library(build_dir, tmp_path)] if "noise::" in text else []
     (tmp_path / "snippets.cpp").write_text(f"{text}\nint main() {{ {calls} }}\n")
     run(
         "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include",
         "-I", generated_polynomial, "-I", source_dir / "tests" / "docs",
-        tmp_path / "snippets.cpp", "-o", tmp_path / "snippets",
+        tmp_path / "snippets.cpp", *own, "-o", tmp_path / "snippets",
         build_dir / "samples" / "polynomial" / "libpolynomial.a",
         build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl", "-l:libvulkan.so.1",
     )  # fmt: skip
     run(tmp_path / "snippets")
+
+
+def noise_library(build_dir: Path, folder: Path) -> Path:
+    """The source of a module whose calls need a shape, beside its header."""
+    (folder / "noise.slang").write_text("float noise(uint2 pixel) { return frac(0.1 * pixel.x * pixel.y); }")
+    call = {"function": "noise", "args": {"pixel": "call_id"}}
+    spec = {"version": 1, "name": "noise", "modules": ["noise.slang"], "targets": ["vulkan"], "calls": [call]}
+    (folder / "noise.kf.json").write_text(json.dumps(spec))
+    run(build_dir / "tool" / "kfgen", "generate", folder / "noise.kf.json", "-o", folder, "--embed", "text")
+    return folder / "noise.cpp"
 
 
 @pytest.mark.parametrize("page", ["docs/configuring_calls.md", "docs/runtime.md"])

@@ -117,11 +117,14 @@ print(scale.scale(2, [1, 2, 3]).to_numpy().tolist())
     ], done.stderr
 
 
-def test_gradients_are_checked(prefix: Path, consumer: Path, run: Run) -> None:
-    """The program for that is installed beside kfgen."""
+def test_gradients_are_checked(prefix: Path, consumer: Path) -> None:
+    """The program for that is installed beside kfgen. What has no gradients doesn't pass for checked."""
     artifact = consumer / "scale.generated" / "scale.kfa"
-    printed = run(prefix / "bin" / "kfgen", "check", artifact, "--gradients")
-    assert "factor  no gradient  the call has no backward pass" in printed
+    command: list[str | Path] = [prefix / "bin" / "kfgen", "check", artifact, "--gradients"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "factor  no gradient  the call has no backward pass" in done.stdout
+    assert "not passed: nothing was compared" in done.stdout
 
 
 def test_python_is_a_component_of_its_own(build_dir: Path, tmp_path: Path, run: Run) -> None:
