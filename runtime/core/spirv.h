@@ -130,6 +130,8 @@ enum Op : std::uint32_t {
     op_return_value = 254,
     op_unreachable = 255,
     op_no_line = 317,
+    op_subgroup_first = 333,
+    op_subgroup_last = 366,
     op_copy_logical = 400,
     op_read_clock = 5056,
     op_atomic_f_min = 5614,

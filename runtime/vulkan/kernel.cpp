@@ -22,6 +22,7 @@
 #include "vulkan/spirv_adapt.h"
 #include "vulkan/spirv_compare.h"
 #include "vulkan/spirv_layers.h"
+#include "vulkan/spirv_loops.h"
 #include "vulkan/spirv_words.h"
 
 namespace kf::vulkan {
@@ -74,6 +75,9 @@ Words adapted(const Context& context, const manifest::Kernel& kernel, const mani
         throw ArtifactError(ErrorCode::artifact_corrupt, "vulkan: the image of kernel '" + kernel.name +
                                                              "' has no entry point '" + image.entry_point +
                                                              "' alone");
+    }
+    if (context.physical.info.is_cpu) {
+        words = keeping_loops(words);
     }
     if (!offers(context, float_atomics)) {
         words = without_float_atomics(words);

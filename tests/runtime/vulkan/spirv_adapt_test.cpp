@@ -3,6 +3,7 @@
 
 #include "vulkan/spirv_compare.h"
 #include "vulkan/spirv_layers.h"
+#include "vulkan/spirv_loops.h"
 
 #include <gmock/gmock.h>
 
@@ -17,12 +18,14 @@ namespace kf::vulkan {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::Not;
 
 constexpr std::uint32_t op_capability = 17;
 constexpr std::uint32_t op_execution_mode = 16;
 constexpr std::uint32_t op_atomic_f_add = 6035;
 constexpr std::uint32_t op_atomic_compare_exchange = 230;
+constexpr std::uint32_t op_loop_merge = 246;
 constexpr std::uint32_t denorm_preserve = 4459;
 
 Words words_of(const std::string& kernel) {
@@ -92,11 +95,34 @@ TEST(SpirvAdapt, AsksForSubnormals) {
               std::ranges::count(opcodes(words_of("add_step_by_value")), op_capability) + 1);
 }
 
+/// The control words of a module's loops, in the order of the code.
+std::vector<std::uint32_t> loop_controls(const Words& words) {
+    std::vector<std::uint32_t> found;
+    for (std::size_t at = 5; at < words.size(); at += words[at] >> 16U) {
+        if ((words[at] & 0xFFFFU) == op_loop_merge) found.push_back(words[at + 3]);
+    }
+    return found;
+}
+
+TEST(SpirvAdapt, KeepsLoopsThatContainAtomicOrSubgroupOperations) {
+    constexpr std::uint32_t none = 0;
+    constexpr std::uint32_t unroll = 1;
+    constexpr std::uint32_t dont_unroll = 2;
+    const Words before = words_of("atomic_loops");
+    ASSERT_THAT(loop_controls(before), ElementsAre(none, none, none, unroll, none, none));
+    const Words after = keeping_loops(before);
+    EXPECT_THAT(loop_controls(after), ElementsAre(dont_unroll, none, dont_unroll, unroll, dont_unroll, none));
+    EXPECT_EQ(opcodes(after), opcodes(before));
+    EXPECT_TRUE(is_valid(after));
+    EXPECT_EQ(keeping_loops(after), after);
+}
+
 TEST(SpirvAdapt, TakesNoWordsThatAreNoModule) {
     for (const Words& words : {Words{}, Words{1, 2, 3}, Words{0x07230203, 0x10500, 0, 9, 0, 0},
                                Words{0x07230203, 0x10500, 0, 9, 0, 0x00090011, 1}}) {
         EXPECT_EQ(without_float_atomics(words), words);
         EXPECT_EQ(keeping_subnormals(words), words);
+        EXPECT_EQ(keeping_loops(words), words);
         EXPECT_FALSE(uses_float_atomics(words));
     }
 }
@@ -123,7 +149,7 @@ Words cut(const Words& module, std::size_t index, std::size_t words) {
 }
 
 TEST(SpirvAdapt, ReadsNothingBehindInstructionsThatAreTooShort) {
-    for (const char* kernel : {"add_atomic", "texture_compare", "texture_layers"}) {
+    for (const char* kernel : {"add_atomic", "atomic_loops", "texture_compare", "texture_layers"}) {
         const Words whole = words_of(kernel);
         std::size_t index = 0;
         for (std::size_t at = 5; at < whole.size(); at += whole[at] >> 16U, ++index) {
@@ -132,6 +158,7 @@ TEST(SpirvAdapt, ReadsNothingBehindInstructionsThatAreTooShort) {
                 EXPECT_FALSE(without_float_atomics(module).empty());
                 EXPECT_FALSE(bounding_layers(module).empty());
                 EXPECT_FALSE(keeping_subnormals(module).empty());
+                EXPECT_FALSE(keeping_loops(module).empty());
                 const Compared compared = comparing_itself(module);
                 EXPECT_TRUE(!compared.words.empty() || !compared.refused.empty());
                 (void)descriptors_of(module);
