@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/host_scalars.h"
 #include "core/parameter_tree.h"
 #include "core/roles.h"
 
@@ -56,26 +57,6 @@ bool is_value(const Argument& argument, std::int64_t bits) {
     return argument.flags && (bits & ~known) == 0;
 }
 
-/// Visits the scalars of a value by index: visit(index, its address).
-template <class Visit>
-void each_scalar(const Argument& argument, const std::byte* first, Visit visit) {
-    const std::vector<std::int64_t>& extents = argument.element.extents;
-    std::vector<std::int64_t> strides = argument.spacing;
-    if (strides.empty()) {
-        strides.resize(extents.size(), 1);
-        for (std::size_t d = extents.size(); d-- > 1;) strides[d - 1] = strides[d] * extents[d];
-    }
-    std::vector<std::int64_t> index(extents.size(), 0);
-    while (true) {
-        std::int64_t at = 0;
-        for (std::size_t d = 0; d < index.size(); ++d) at += index[d] * strides[d];
-        visit(index, first + at * manifest::scalar_bytes(argument.element.scalar));
-        std::size_t d = index.size();
-        while (d > 0 && ++index[d - 1] == extents[d - 1]) index[--d] = 0;
-        if (d == 0) return;
-    }
-}
-
 }  // namespace
 
 std::vector<manifest::EnumValue> enum_values(const manifest::Call& call) {
@@ -104,9 +85,10 @@ std::string members_text(const Argument& argument) {
     return text;
 }
 
-void check_enum_value(const std::string& function, const Argument& argument, const std::byte* scalars) {
-    each_scalar(argument, scalars, [&](const std::vector<std::int64_t>& index, const std::byte* at) {
-        const std::int64_t bits = bits_of(argument.element.scalar, at);
+void check_enum_value(const std::string& function, const Argument& argument, const std::byte* scalars,
+                      const std::vector<std::int64_t>& strides) {
+    for_each_scalar(argument, strides, [&](const auto& index, std::int64_t at) {
+        const std::int64_t bits = bits_of(argument.element.scalar, scalars + at);
         if (is_value(argument, bits)) return;
         std::string name = argument.name;
         for (const std::int64_t i : index) name += manifest::element_name(i);
@@ -125,7 +107,8 @@ void check_enum_values(const std::string& function, const manifest::Call& call, 
         if (args[item].kind != Arg::Kind::value || args[item].value == nullptr) continue;
         const bool is_whole = call.items[item].form == manifest::Form::leaf;
         check_enum_value(function, argument,
-                         static_cast<const std::byte*>(args[item].value) + (is_whole ? 0 : argument.offset));
+                         static_cast<const std::byte*>(args[item].value) + (is_whole ? 0 : argument.offset),
+                         host_strides(argument));
     }
 }
 

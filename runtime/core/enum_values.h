@@ -24,10 +24,10 @@ namespace kf::detail {
 /// "red = 0, green = 5"
 [[nodiscard]] std::string members_text(const manifest::Argument& argument);
 
-/// Throws ArgumentError (value_range) for the first scalar that is none of its enum's values. `scalars`: as
-/// the host has them.
+/// Throws ArgumentError (value_range) for the first scalar that is none of its enum's values. `strides`: of
+/// the scalars on the host.
 void check_enum_value(const std::string& function, const manifest::Argument& argument,
-                      const std::byte* scalars);
+                      const std::byte* scalars, const std::vector<std::int64_t>& strides);
 
 /// The same of all that are given by value; `args` are the call's items.
 void check_enum_values(const std::string& function, const manifest::Call& call, std::span<const Arg> args);

@@ -15,6 +15,7 @@
 #include "core/encoder_state.h"
 #include "core/enum_values.h"
 #include "core/fast_launch.h"
+#include "core/host_scalars.h"
 #include "core/items.h"
 #include "core/kept_call.h"
 #include "core/kinds/binding.h"
@@ -108,29 +109,6 @@ void add_gradient(const ElementType& element, void* target, const std::byte* sou
         case ScalarType::float16: return add_scalars<half>(target, source, element.scalars());
         case ScalarType::float64: return add_scalars<double>(target, source, element.scalars());
         default: return add_scalars<float>(target, source, element.scalars());
-    }
-}
-
-/// Visits the scalars of a field whose scalars lie apart: visit(bytes into the struct, bytes into the packed
-/// field).
-template <class Visit>
-void for_each_scalar(const Argument& field, Visit visit) {
-    const auto size = manifest::scalar_bytes(field.element.scalar);
-    const Dims extents(field.element.extents);
-    Dims index(extents.size(), 0);
-    for (std::int64_t packed = 0;; packed += size) {
-        std::int64_t apart = 0;
-        for (std::size_t d = 0; d < extents.size(); ++d) {
-            apart += index[d] * field.spacing[d];
-        }
-        visit(apart * size, packed);
-        std::size_t d = extents.size();
-        while (d > 0 && ++index[d - 1] == extents[d - 1]) {
-            index[--d] = 0;
-        }
-        if (d == 0) {
-            return;
-        }
     }
 }
 
@@ -522,10 +500,11 @@ private:
         const std::size_t size = element_type(argument.element).size();
         std::pmr::vector<std::byte> packed(&memory_);
         if (!argument.spacing.empty()) {
-            packed.resize(size);
+            packed.reserve(size);
             const std::size_t scalar = size_of(argument.element.scalar);
-            for_each_scalar(argument, [&](std::int64_t apart, std::int64_t to) {
-                std::memcpy(packed.data() + to, static_cast<const std::byte*>(value) + apart, scalar);
+            for_each_scalar(argument, host_strides(argument), [&](const auto&, std::int64_t apart) {
+                const std::byte* const from = static_cast<const std::byte*>(value) + apart;
+                packed.insert(packed.end(), from, from + scalar);
             });
             value = packed.data();
         }
@@ -678,8 +657,9 @@ private:
             put(element, target, packed);
             return;
         }
-        for_each_scalar(argument, [&](std::int64_t apart, std::int64_t from) {
-            put({element.scalar, 0}, static_cast<std::byte*>(target) + apart, packed + from);
+        for_each_scalar(argument, host_strides(argument), [&](const auto&, std::int64_t apart) {
+            put({element.scalar, 0}, static_cast<std::byte*>(target) + apart, packed);
+            packed += size_of(element.scalar);
         });
     }
 

@@ -11,6 +11,7 @@
 #include "core/convert.h"
 #include "core/encoder_state.h"
 #include "core/enum_values.h"
+#include "core/host_scalars.h"
 #include "core/join.h"
 #include "core/kinds/binding.h"
 #include "core/module_state.h"
@@ -211,7 +212,8 @@ void KeptCall::check_one(const Change& change) const {
     check_changed(all, change.leaf, settled_.binding);
     const Argument& argument = call().arguments[change.leaf];
     if (!argument.members.empty() && change.arg.kind == Arg::Kind::value)
-        check_enum_value(function().name, argument, static_cast<const std::byte*>(change.arg.value));
+        check_enum_value(function().name, argument, static_cast<const std::byte*>(change.arg.value),
+                         packed_strides(argument));
     // A whole texture takes no part in the call's shape.
     if (is_resource(argument) && flat_extents(argument, views_[change.leaf]).empty()) return;
     const Dims& extents = views_[change.leaf].data.extents;

@@ -6,6 +6,7 @@
 
 #include "core/bind_error.h"
 #include "core/convert.h"
+#include "core/host_scalars.h"
 #include "core/items.h"
 #include "core/kinds/binding.h"
 #include "core/leaf_args.h"
@@ -20,9 +21,8 @@ namespace {
 
 /// One value of the host's, or a gradient of one.
 ScalarView host_view(const Argument& argument, const void* value) {
-    const Dims extents(argument.element.extents);
-    const Dims strides = argument.spacing.empty() ? row_major(extents) : Dims(argument.spacing);
-    return {true, reinterpret_cast<std::uintptr_t>(value), extents, strides};
+    return {true, reinterpret_cast<std::uintptr_t>(value), Dims(argument.element.extents),
+            Dims(host_strides(argument))};
 }
 
 std::uint64_t texel_bytes(const AnyTexture& texture) {
@@ -202,10 +202,20 @@ void ObservedCall::add_texture(std::size_t i, const AnyTexture& texture) {
 void ObservedCall::own_values() {
     for (ObservedView& view : views_) {
         if (view.allocation != nullptr || view.texture || view.copy != nullptr) continue;
-        Arg arg;
-        arg.value = reinterpret_cast<const void*>(view.scalars.address);
-        exchange(view.leaf, arg);
+        keep(view, reinterpret_cast<const void*>(view.scalars.address),
+             host_strides(call().arguments[view.leaf]));
     }
+}
+
+void ObservedCall::keep(ObservedView& view, const void* value, const std::vector<std::int64_t>& strides) {
+    const Argument& argument = call().arguments[view.leaf];
+    view.copy = std::make_shared<std::vector<std::byte>>();
+    for_each_scalar(argument, strides, [&](const auto&, std::int64_t at) {
+        const std::byte* const first = static_cast<const std::byte*>(value) + at;
+        view.copy->insert(view.copy->end(), first, first + size_of(view.scalar));
+    });
+    view.scalars.address = reinterpret_cast<std::uintptr_t>(view.copy->data());
+    view.scalars.strides = Dims(packed_strides(argument));
 }
 
 void ObservedCall::exchange(std::size_t leaf, const Arg& arg) {
@@ -214,14 +224,7 @@ void ObservedCall::exchange(std::size_t leaf, const Arg& arg) {
         if (view.texture && arg.texture != nullptr) {
             view.texture = *arg.texture;
         } else if (view.allocation == nullptr && !view.texture && arg.value != nullptr) {
-            std::int64_t reach = 1;
-            for (std::size_t d = 0; d < view.scalars.extents.size(); ++d) {
-                reach += (view.scalars.extents[d] - 1) * view.scalars.strides[d];
-            }
-            const auto* const first = static_cast<const std::byte*>(arg.value);
-            const std::size_t size = size_of(view.scalar) * static_cast<std::size_t>(reach);
-            view.copy = std::make_shared<std::vector<std::byte>>(first, first + size);
-            view.scalars.address = reinterpret_cast<std::uintptr_t>(view.copy->data());
+            keep(view, arg.value, packed_strides(call().arguments[leaf]));
         }
     }
 }

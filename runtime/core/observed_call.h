@@ -42,7 +42,7 @@ public:
     void add_made(std::span<const Arg> items);
     /// Copies the values, for a call that is run later. Outputs among them are no values then.
     void own_values();
-    /// Exchanges a value or a texture that was given for `leaf`.
+    /// Exchanges a value, whose scalars lie one after the other, or a texture that was given for `leaf`.
     void exchange(std::size_t leaf, const Arg& arg);
 
     [[nodiscard]] const std::vector<ObservedView>& views() const { return views_; }
@@ -60,6 +60,8 @@ public:
 private:
     [[nodiscard]] const manifest::Function& function() const;
     [[nodiscard]] const manifest::Call& call() const { return function().calls[call_]; }
+    /// Copies a value of the host's; `strides`: of its scalars.
+    void keep(ObservedView& view, const void* value, const std::vector<std::int64_t>& strides);
     void add_leaf(std::size_t i, const Arg& arg);
     void add_value(std::size_t i, const Arg& arg);
     void add_tensor(std::size_t i, const AnyTensor& tensor);

@@ -170,6 +170,8 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
     // Behind all structs' own: fields may be called "like" or "dict", too.
     for (const UsedStruct& used : used_) claim_variables(used, classes);
     if (has_variables()) typing_.insert({"Generic", "TypeAlias"});
+    for (const UsedStruct& used : used_)
+        if (first_by_name(used) < used.type.fields.size()) typing_.insert("overload");
     for (const UsedStruct& used : used_) {
         if (!is_object(used) && !variables_.contains(used.type.name)) continue;
         typing_.insert({"TypeAlias", "TypedDict"});
@@ -314,6 +316,17 @@ bool PythonStructs::has_dtypes() const {
                        [](const UsedStruct& used) { return used.whole && has_layout(used.type); });
 }
 
+bool PythonStructs::is_optional(const UsedStruct& used, std::size_t field) const {
+    return is_made(used, used.type.fields[field]) || has_default(used, field);
+}
+
+std::size_t PythonStructs::first_by_name(const UsedStruct& used) const {
+    std::size_t field = 0;
+    while (field < used.type.fields.size() && !is_optional(used, field)) ++field;
+    while (field < used.type.fields.size() && is_optional(used, field)) ++field;
+    return field;
+}
+
 bool PythonStructs::has_default(const UsedStruct& used, std::size_t field) const {
     const Type& inner = innermost_of(used.type.fields[field].type);
     return !used.defaults[field].empty() &&
@@ -440,26 +453,28 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
         View::List fields;
         View::List given;  // what the kernel doesn't make
         std::vector<std::string> parameters{"self"};
-        bool by_name = false;
+        std::vector<std::string> positional{"self"};
+        const std::size_t by_name = first_by_name(used);
+        std::size_t required_end = used.type.fields.size();
+        while (required_end > 0 && is_optional(used, required_end - 1)) --required_end;
         bool renamed = false;
         for (std::size_t i = 0; i < names.size(); ++i) {
             const Field& field = used.type.fields[i];
             const bool made = is_made(used, field);
-            const bool optional = made || has_default(used, i);
+            const bool optional = is_optional(used, i);
             renamed = renamed || names[i] != field.name;
-            // Behind one that may be left out, others go by name.
-            if (!optional && parameters.back().find(" = ") != std::string::npos && !by_name) {
-                parameters.emplace_back("*");
-                by_name = true;
-            }
+            if (i == by_name) parameters.emplace_back("*");
             const std::string given_type = field_type(field.type, used.fields);
             const std::string type = taken_in_form(given_type, TorchForm::any);
             const std::string variable = variables == variables_.end() ? std::string() : variables->second[i];
             const std::string held = made ? "Any" : variable.empty() ? value_of(field.type) : variable;
             fields.emplace_back(View::Object{{"name", names[i]}, {"type", held}});
-            parameters.push_back(names[i] + ": " +
-                                 (made ? "Any = None" : (variable.empty() ? type : variable)) +
-                                 (optional && !made ? " = ..." : ""));
+            const std::string parameter = names[i] + ": " +
+                                          (made               ? "Any"
+                                           : variable.empty() ? type
+                                                              : variable);
+            parameters.push_back(parameter + (made ? " = None" : optional ? " = ..." : ""));
+            positional.push_back(i >= required_end ? parameters.back() : parameter);
             const bool may_lack = optional && !made;
             if (!made)
                 given.emplace_back(
@@ -478,13 +493,18 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
                 if (!variable.empty()) generic += (generic.empty() ? ", Generic[" : ", ") + variable;
             generic += "]";
         }
+        std::string constructor = wrap_list(4, "def __init__(", parameters, ") -> None: ...");
+        if (by_name < names.size()) {
+            const std::string all = wrap_list(4, "def __init__(", positional, ") -> None: ...");
+            constructor = "    @overload\n" + all + "\n    @overload\n" + constructor;
+        }
         list.emplace_back(View::Object{
             {"class", names_.at(used.type.name)},
             {"doc", docstring_of(used)},
             {"variables", variables_view(used)},
             {"returned", returned_view(used)},
             {"bases", "kf.Struct" + generic},
-            {"constructor", wrap_list(4, "def __init__(", parameters, ") -> None: ...")},
+            {"constructor", constructor},
             {"fields", std::move(fields)},
             {"object", std::move(object)},
             {"methods", attributes.contains(used.type.name) ? attributes.at(used.type.name) : View::List()},

@@ -68,6 +68,10 @@ private:
     std::map<std::string, std::string> enum_words_;  ///< by Slang's name: what stands for members' names
     std::string field_type(const Type& type, bool by_field) const;
     bool has_default(const UsedStruct& used, std::size_t field) const;
+    /// Whether a constructor's caller may leave the field out.
+    bool is_optional(const UsedStruct& used, std::size_t field) const;
+    /// The first field behind one that is left out: it goes by name then. Their number where there is none.
+    std::size_t first_by_name(const UsedStruct& used) const;
     std::string default_text(const UsedStruct& used, std::size_t field) const;
     void claim_variables(const UsedStruct& used, UniqueNames& classes);
     View::List variables_view(const UsedStruct& used) const;

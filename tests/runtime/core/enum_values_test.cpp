@@ -8,6 +8,8 @@
 #include <limits>
 #include <span>
 
+#include "core/host_scalars.h"
+
 namespace kf::detail {
 namespace {
 
@@ -24,7 +26,7 @@ manifest::Argument argument_of(std::vector<std::pair<std::string, std::int64_t>>
 template <class T>
 std::string refusal(const manifest::Argument& argument, std::span<const T> scalars) {
     try {
-        check_enum_value("f", argument, std::as_bytes(scalars).data());
+        check_enum_value("f", argument, std::as_bytes(scalars).data(), host_strides(argument));
     } catch (const ArgumentError& error) {
         EXPECT_EQ(error.code(), ErrorCode::value_range);
         return error.what();
@@ -82,6 +84,13 @@ TYPED_TEST(EnumValues, AreFoundInArraysWithGaps) {
     argument.spacing = {3, 2};
     EXPECT_THAT(refusal<T>(argument, scalars),
                 testing::HasSubstr("argument 'mode[1][1]': 3 is no value of Mode:"));
+    // What a prepared call is given later has none, even of a field that lies apart.
+    EXPECT_THROW(
+        check_enum_value("f", argument, std::as_bytes(std::span(scalars)).data(), packed_strides(argument)),
+        ArgumentError);
+    const std::array<T, 4> packed{1, 2, 2, 1};
+    EXPECT_NO_THROW(
+        check_enum_value("f", argument, std::as_bytes(std::span(packed)).data(), packed_strides(argument)));
 }
 
 }  // namespace
