@@ -157,6 +157,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_shader_module(VkDevice device, const VkSha
                                                     const VkAllocationCallbacks* callbacks,
                                                     VkShaderModule* module) {
     ++fake->shader_modules;
+    fake->shader_code.assign(info->pCode, info->pCode + info->codeSize / sizeof(std::uint32_t));
     return device_function<PFN_vkCreateShaderModule>(device, "vkCreateShaderModule")(device, info, callbacks,
                                                                                      module);
 }

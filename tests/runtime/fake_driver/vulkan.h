@@ -45,10 +45,11 @@ public:
     std::size_t allocations = 0;      ///< vkAllocateMemory calls that succeeded
     std::size_t live_memory = 0;      ///< allocations not yet freed
     std::uint64_t live_bytes = 0;
-    std::size_t shader_modules = 0;  ///< vkCreateShaderModule calls
-    std::size_t submits = 0;         ///< vkQueueSubmit calls that were let through
-    std::size_t barriers = 0;        ///< vkCmdPipelineBarrier calls
-    std::size_t waits = 0;           ///< vkWaitSemaphores calls
+    std::size_t shader_modules = 0;          ///< vkCreateShaderModule calls
+    std::vector<std::uint32_t> shader_code;  ///< of the last of those
+    std::size_t submits = 0;                 ///< vkQueueSubmit calls that were let through
+    std::size_t barriers = 0;                ///< vkCmdPipelineBarrier calls
+    std::size_t waits = 0;                   ///< vkWaitSemaphores calls
 };
 
 }  // namespace kf::test

@@ -118,6 +118,19 @@ TEST_F(FakeDriverTest, GpusAreAskedBeforeAThreadSleeps) {
     EXPECT_THAT(read(*device, data), Each(1U));
 }
 
+TEST_F(FakeDriverTest, OnlyCpusAreAskedToKeepLoops) {
+    const manifest::Kernel kernel =
+        spirv_kernel("atomic_loops", "main", {64, 1, 1}, {8, {}, manifest::Passing::value});
+    for (const bool discrete : {false, true}) {
+        fake_.discrete = discrete;
+        const auto device = open();
+        (void)device->load_kernel(kernel);
+        const std::span<const std::byte> given = std::as_bytes(std::span(fake_.shader_code));
+        EXPECT_EQ(std::ranges::equal(given, kernel.images.front().bytes.span()), !device->info().is_cpu);
+        EXPECT_FALSE(discrete && device->info().is_cpu);
+    }
+}
+
 TEST_F(FakeDriverTest, OwnersOfMemoryStayWhileTheGpuIsBusy) {
     const auto device = open();
     const auto memory = device->allocate(400);
