@@ -186,6 +186,8 @@ Call call_of(const Value& j) {
     call.backward = pass_of(j.at("backward"));
     call.deterministic = pass_of(j.at("deterministic"));
     call.has_fused = flag(j, "has_fused");
+    if (j.contains("prints")) call.prints = flag(j, "prints");
+    if (j.contains("checks")) call.checks = flag(j, "checks");
     call.fused = pass_of(j.at("fused"));
     call.fused_deterministic = pass_of(j.at("fused_deterministic"));
     return call;
@@ -328,6 +330,12 @@ Manifest manifest_of(const Value& j, const SharedBytes& images) {
     const std::vector<Blob> blobs = blobs_of(list(j, "blobs"), images);
     for (const Value& kernel : list(j, "kernels")) {
         manifest.kernels.push_back(kernel_of(kernel, blobs));
+    }
+    if (j.contains("messages")) {
+        for (const Value& message : list(j, "messages")) {
+            manifest.messages.push_back({static_cast<std::uint32_t>(integer(message.at(0))),
+                                         message.at(1).text(), message.at(2).text()});
+        }
     }
     return manifest;
 }

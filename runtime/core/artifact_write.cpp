@@ -100,19 +100,22 @@ json to_json(const Call& call) {
     for (const ParameterTree& parameter : call.parameters) {
         parameters.push_back(to_json(parameter));
     }
-    return {{"arguments", std::move(arguments)},
-            {"parameters", std::move(parameters)},
-            {"rank", call.rank},
-            {"dispatch", name_of(dispatch_names, call.dispatch)},
-            {"strict_broadcasting", call.strict_broadcasting},
-            {"has_backward", call.has_backward},
-            {"forward", to_json(call.forward)},
-            {"forward_deterministic", to_json(call.forward_deterministic)},
-            {"backward", to_json(call.backward)},
-            {"deterministic", to_json(call.deterministic)},
-            {"has_fused", call.has_fused},
-            {"fused", to_json(call.fused)},
-            {"fused_deterministic", to_json(call.fused_deterministic)}};
+    json j = {{"arguments", std::move(arguments)},
+              {"parameters", std::move(parameters)},
+              {"rank", call.rank},
+              {"dispatch", name_of(dispatch_names, call.dispatch)},
+              {"strict_broadcasting", call.strict_broadcasting},
+              {"has_backward", call.has_backward},
+              {"forward", to_json(call.forward)},
+              {"forward_deterministic", to_json(call.forward_deterministic)},
+              {"backward", to_json(call.backward)},
+              {"deterministic", to_json(call.deterministic)},
+              {"has_fused", call.has_fused},
+              {"fused", to_json(call.fused)},
+              {"fused_deterministic", to_json(call.fused_deterministic)}};
+    if (call.prints) j["prints"] = true;
+    if (call.checks) j["checks"] = true;
+    return j;
 }
 
 /// The images' bytes, each once.
@@ -234,11 +237,15 @@ json to_json(const Manifest& manifest, BlobWriter& blobs) {
     for (const Kernel& kernel : manifest.kernels) {
         kernels.push_back(to_json(kernel, blobs));
     }
-    return {{"name", manifest.name},
-            {"producers", manifest.producers},
-            {"functions", std::move(functions)},
-            {"kernels", std::move(kernels)},
-            {"blobs", blobs.take()}};
+    json j = {{"name", manifest.name},
+              {"producers", manifest.producers},
+              {"functions", std::move(functions)},
+              {"kernels", std::move(kernels)},
+              {"blobs", blobs.take()}};
+    for (const Message& message : manifest.messages) {
+        j["messages"].push_back(json::array({message.number, message.text, message.place}));
+    }
+    return j;
 }
 
 std::vector<std::byte> to_cbor(const json& document) {

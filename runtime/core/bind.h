@@ -119,6 +119,7 @@ struct Binding {
     bool needs_indices = false;  ///< of calls, which contiguous kernels don't know
     bool adds_twice = false;  ///< two inputs add to the same elements of one gradient, each call to its own
     bool exact = false;  ///< the backward pass by Call::deterministic: its sums are exact, in scratch memory
+    manifest::ReportsRecord reports;  ///< of kernels that report
 };
 
 /// What of the device decides a launch.

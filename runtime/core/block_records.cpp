@@ -35,6 +35,7 @@ std::vector<Record> block_records(const Call& call, const BlockUse& use) {
     std::vector<std::int64_t> dimensions(static_cast<std::size_t>(call.rank));
     std::iota(dimensions.begin(), dimensions.end(), 0);
     list.add({RecordKind::launch});
+    if (call.reports()) list.add({RecordKind::reports});
     const bool sums =
         std::any_of(call.arguments.begin(), call.arguments.end(),
                     [&](const Argument& argument) { return needs_scratch(argument, use.pass, use.exact); });

@@ -168,7 +168,16 @@ Check Device::check() const {
 
 void Device::flush() const { state_->driver().flush(); }
 
-void Device::wait() const { state_->driver().wait(); }
+void Device::wait() const {
+    state_->driver().wait();
+    state_->take_reports();
+}
+
+void Device::show_lines(std::function<void(std::string_view)> show) const {
+    std::function<void(const std::string&)> taken;
+    if (show) taken = [show = std::move(show)](const std::string& line) { show(line); };
+    state_->show_lines(std::move(taken));
+}
 
 Encoder Device::encoder() const { return Encoder(state_); }
 

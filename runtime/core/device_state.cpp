@@ -2,11 +2,13 @@
 #include "core/device_state.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "core/observers.h"
+#include "core/reports.h"
 
 namespace kf::detail {
 
@@ -47,6 +49,36 @@ void DeviceState::observe(const std::function<void(Observers&)>& change) {
     if (!observers_) observers_ = std::make_unique<Observers>();
     change(*observers_);
     active_observers_.store(observers_->is_needed() ? observers_.get() : nullptr, std::memory_order_release);
+}
+
+Reports& DeviceState::reports() {
+    if (root_) return root_->reports();
+    if (Reports* const known = active_reports_.load(std::memory_order_acquire)) return *known;
+    constexpr std::uint64_t size = Reports::words * sizeof(std::uint32_t);
+    const std::shared_ptr<driver::Allocation> buffer = allocate(size);
+    driver().fill(buffer, 0, size, 0);
+    const std::lock_guard lock(mutex_);
+    if (!reports_) reports_ = std::make_unique<Reports>(buffer);
+    active_reports_.store(reports_.get(), std::memory_order_release);
+    return *reports_;
+}
+
+void DeviceState::take_reports() const {
+    Reports* const reports = root()->active_reports_.load(std::memory_order_acquire);
+    if (reports == nullptr || !can_read_back(driver())) return;
+    std::function<void(const std::string&)> show;
+    {
+        const std::lock_guard lock(root()->mutex_);
+        show = root()->show_line_;
+    }
+    if (!show) show = [](const std::string& line) { (void)std::fwrite(line.data(), 1, line.size(), stdout); };
+    reports->take(driver(), show);
+}
+
+void DeviceState::show_lines(std::function<void(const std::string&)> show) {
+    if (root_) return root_->show_lines(std::move(show));
+    const std::lock_guard lock(mutex_);
+    show_line_ = std::move(show);
 }
 
 void DeviceState::destroy(DeviceState* state) {

@@ -43,6 +43,7 @@ private:
 };
 
 class Observers;
+class Reports;
 
 class DeviceState {
 public:
@@ -90,6 +91,13 @@ public:
     }
     /// Calls `change(observers)`, which says what they are to look at from now on.
     void observe(const std::function<void(Observers&)>& change);
+    /// Where kernels report, made when the first of them is launched.
+    Reports& reports();
+    /// Shows what kernels printed, once they have run, and throws Error for what else they reported; nothing
+    /// on a stream that is captured. To be called by what has waited for the device.
+    void take_reports() const;
+    /// Sets what takes each line that kernels print; null: standard output.
+    void show_lines(std::function<void(const std::string&)> show);
     /// Tells devices apart, one on whatever streams not; none is used again.
     [[nodiscard]] std::uint64_t id() const { return root()->id_; }
 
@@ -102,15 +110,22 @@ private:
     std::shared_ptr<DeviceState> root_;
     std::shared_ptr<driver::Device> driver_;
     DeviceInfo info_;  ///< of the root
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::unordered_map<std::string, std::weak_ptr<LazyKernel>> kernels_;
     std::size_t kept_kernels_ = 16;  ///< when those of modules that are gone were last removed
     std::uint64_t id_ = next_id();   ///< of the root
     std::vector<std::shared_ptr<driver::Sampler>> samplers_;
+    std::unique_ptr<Reports> reports_;  ///< of the root, kept once there are some
+    std::atomic<Reports*> active_reports_ = nullptr;
+    std::function<void(const std::string&)> show_line_;  ///< of the root
     std::unique_ptr<Observers>
         observers_;  ///< of the root, once some were needed; kept, since calls may use them
     std::atomic<Observers*> active_observers_ = nullptr;  ///< the same while they are
 };
+
+/// Returns whether the host can wait for results now: on a stream that is captured into a graph, calls
+/// haven't run yet.
+[[nodiscard]] bool can_read_back(const driver::Device& driver);
 
 /// A handle over a driver's device; how tests put in one of their own.
 [[nodiscard]] Device make_device(std::shared_ptr<driver::Device> device);

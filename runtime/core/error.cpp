@@ -37,6 +37,8 @@ std::string_view error_id(ErrorCode code) noexcept {
         case ErrorCode::forked: return "forked";
         case ErrorCode::not_finite: return "not-finite";
         case ErrorCode::file_unwritable: return "file-unwritable";
+        case ErrorCode::assertion_failed: return "assertion-failed";
+        case ErrorCode::index_out_of_range: return "index-out-of-range";
     }
     return "unknown";
 }

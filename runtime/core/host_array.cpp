@@ -64,7 +64,9 @@ AnyTensor import_host(const Device& device, HostArray array, HostUse use) {
 
 void wait_until_idle(const AnyTensor& tensor) {
     const TensorState& state = state_of(tensor);
-    if (state.allocation != nullptr) state.device->driver().wait_until_idle(state.allocation);
+    if (state.allocation == nullptr) return;
+    state.device->driver().wait_until_idle(state.allocation);
+    state.device->take_reports();
 }
 
 }  // namespace kf::detail

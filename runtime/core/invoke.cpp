@@ -23,6 +23,7 @@
 #include "core/module_state.h"
 #include "core/observers.h"
 #include "core/overlap.h"
+#include "core/reports.h"
 #include "core/sampler_state.h"
 #include "core/tensor_state.h"
 #include "core/texture_rules.h"
@@ -275,6 +276,32 @@ private:
         }
         collect_uses(request);
         collect_resources();
+        if (call_.reports() && binding_.total > 0) add_reports();
+    }
+
+    /// Gives the launch a number, under which its kernel reports.
+    void add_reports() {
+        ReportingCall call{module_.artifact(), ref_.function, call_index_, pass_, binding_.shape, {}};
+        for (std::size_t i = 0; i < args_.size(); ++i) {
+            const AnyTensor* const tensor =
+                args_[i].kind == Arg::Kind::tensor ? args_[i].tensor : &args_[i].allocated;
+            const std::string name = "argument '" + call_.arguments[i].name + "'";
+            const auto add = [&](const std::string& what, const CallView& view, const AnyTensor& memory) {
+                if (view.address == 0 || !memory || memory.state()->allocation == nullptr) return;
+                const driver::Allocation& allocation = *memory.state()->allocation;
+                call.memory.push_back({what, view.address, allocation.address + allocation.size});
+            };
+            if (!*tensor) continue;
+            const BoundArgument& bound = binding_.arguments[i];
+            add(name, bound.data, *tensor);
+            if (runs_backward(pass_)) {
+                add("the gradient of " + name, bound.grad_in, tensor->grad_in());
+                add("the gradient of " + name, bound.grad_out, tensor->grad_out());
+            }
+        }
+        Reports& reports = device_.reports();
+        binding_.reports = reports.add(std::move(call), recorder_ != nullptr);
+        use(reports.buffer(), true);
     }
 
     void take_temporary(const BindRequest& request, std::uint64_t size) {
@@ -614,6 +641,7 @@ private:
         if (recorder_ != nullptr || plan.read_end == plan.read_begin) {
             return;
         }
+        if (call_.reports()) device_.take_reports();
         std::pmr::vector<std::byte> bytes(static_cast<std::size_t>(plan.read_end - plan.read_begin),
                                           &memory_);
         driver_.read_back(temporary_, static_cast<std::uint64_t>(plan.read_begin), bytes);

@@ -156,7 +156,8 @@ public:
                     break;
                 case RecordKind::grid:
                 case RecordKind::hash:
-                case RecordKind::random: return false;
+                case RecordKind::random:
+                case RecordKind::reports: return false;
             }
         }
         return true;

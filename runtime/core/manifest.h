@@ -164,12 +164,16 @@ struct Call {
     bool strict_broadcasting = false;
     bool has_backward = false;
     bool has_fused = false;
+    bool prints = false;  ///< lines and assertions that don't hold: its kernels report
+    bool checks = false;  ///< indices, and tells of those beyond what they index: its kernels report
     Pass forward;
     Pass forward_deterministic;  ///< of outputs that are sums: the forward pass with exact ones
     Pass backward;
     Pass deterministic;  ///< the backward pass with sums that don't depend on the order
     Pass fused;          ///< forward and backward in one, of a loss: its result comes too
     Pass fused_deterministic;
+
+    [[nodiscard]] bool reports() const { return prints || checks; }
 
     bool operator==(const Call&) const = default;
 };
@@ -219,12 +223,22 @@ struct Function {
     bool operator==(const Function&) const = default;
 };
 
+/// What kernels that report name by its number.
+struct Message {
+    std::uint32_t number = 0;
+    std::string text;   ///< a line's format; what an assertion says; the name of what is indexed
+    std::string place;  ///< "poly.slang:12"
+
+    bool operator==(const Message&) const = default;
+};
+
 struct Manifest {
     std::int64_t abi = abi_version;
     std::string name;
     std::map<std::string, std::string> producers;  ///< "kfgen": "0.1.0", "slang": "2026.12"
     std::vector<Function> functions;
     std::vector<Kernel> kernels;
+    std::vector<Message> messages = {};  ///< by number
 
     bool operator==(const Manifest&) const = default;
 };

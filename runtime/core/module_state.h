@@ -23,6 +23,7 @@ public:
 
     [[nodiscard]] const Device& device() const { return device_; }
     [[nodiscard]] const manifest::Manifest& manifest() const { return artifact_->manifest; }
+    [[nodiscard]] const std::shared_ptr<const LoadedArtifact>& artifact() const { return artifact_; }
     [[nodiscard]] const std::string& digest() const { return artifact_->digest(); }
 
     /// Ready on the device, whose driver (on whatever stream) is asked when it isn't yet; throws DeviceError.

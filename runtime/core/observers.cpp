@@ -10,9 +10,7 @@
 #include "core/profile_state.h"
 
 namespace kf::detail {
-namespace {
 
-/// Nothing can be read on a stream that is captured into a graph: its calls haven't run yet.
 bool can_read_back(const driver::Device& driver) {
     try {
         driver.check_read_back();
@@ -22,8 +20,6 @@ bool can_read_back(const driver::Device& driver) {
         return false;
     }
 }
-
-}  // namespace
 
 void Observers::profile(std::shared_ptr<ProfileState> profile) {
     const std::lock_guard lock(mutex_);

@@ -79,6 +79,9 @@ void pack_call(const Record& record, const Binding& binding, std::uint64_t tempo
             const std::int64_t at = binding.temporary.counter_at;
             return put(target, place(0, temporary, at));
         }
+        case RecordKind::reports:
+            Members(target).add(binding.reports.words).add(binding.reports.launch);
+            return;
         default: Members(target).add(binding.total).add(binding.groups);
     }
 }

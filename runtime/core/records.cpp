@@ -48,6 +48,7 @@ RecordLayout record_layout(const Record& record) {
         case RecordKind::value: break;
         case RecordKind::counter:
         case RecordKind::pointer: writer.add("", wide); break;
+        case RecordKind::reports: writer.add("words", wide).add("launch", word); break;
         case RecordKind::step: writer.add("", word); break;
         case RecordKind::data:
             writer.add("data", wide).add("strides", wide, numbers).add("step", word, record.flagged ? 1 : 0);

@@ -29,13 +29,14 @@ enum class RecordKind : std::uint8_t {
     hash,     ///< kf.Hash
     random,   ///< kf.Random
     pointer,  ///< uint64_t: an address that the host gives
+    reports,  ///< kf.Reports, of kernels that report: see core/reports.h
 };
 
 /// The names of records, by RecordKind: in manifests, and at the start of the names of blocks' fields.
-inline constexpr std::array record_names{"launch", "walk",    "shape",   "counter",  "value", "data",
-                                         "step",   "strides", "grad_in", "grad_out", "sums",  "extents",
-                                         "grid",   "hash",    "random",  "pointer"};
-static_assert(record_names.size() == static_cast<std::size_t>(RecordKind::pointer) + 1);
+inline constexpr std::array record_names{"launch", "walk",    "shape",   "counter",  "value",  "data",
+                                         "step",   "strides", "grad_in", "grad_out", "sums",   "extents",
+                                         "grid",   "hash",    "random",  "pointer",  "reports"};
+static_assert(record_names.size() == static_cast<std::size_t>(RecordKind::reports) + 1);
 
 /// How a gradient that flows out is written; chosen for each launch from extents and strides.
 enum class GradMode : std::uint32_t {
@@ -81,6 +82,11 @@ struct RandomRecord {
     float low;
     float span;
     float last;
+};
+
+struct ReportsRecord {
+    std::uint64_t words = 0;  ///< the buffer's address
+    std::uint32_t launch = 0;
 };
 
 /// A member of a record, and where it lies in it.

@@ -96,6 +96,7 @@ void check_bytes(const char* what, const TextureState& state, const Box& box, st
 void read_box(const char* what, const TextureState& state, const Box& box, std::span<std::byte> bytes) {
     check_bytes(what, state, box, bytes.size());
     state.device->driver().read_back_image(state.image, box.region, bytes);
+    state.device->take_reports();
 }
 
 void write_box(const char* what, const TextureState& state, const Box& box,

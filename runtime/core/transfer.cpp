@@ -199,11 +199,13 @@ void AnyTensor::read(std::span<std::byte> bytes) const {
     driver::Device& driver = state.device->driver();
     if (detail::is_dense(state.shape, state.strides)) {
         driver.read_back(state.allocation, state.offset, bytes);
+        state.device->take_reports();
         return;
     }
     const ByteRange range = byte_range_of(state);
     std::vector<std::byte> content(range.size);
     driver.read_back(state.allocation, range.begin, content);
+    state.device->take_reports();
     const std::size_t element = state.element.size();
     std::byte* target = bytes.data();
     const std::byte* first = content.data() + range.first;

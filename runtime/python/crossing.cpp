@@ -30,7 +30,10 @@ const Detour& detour_of(int ordinal) {
     }
     const Device& device = bridge->device();
     const bool is_usual = device.state() == usual->device().state();
-    if (!is_usual) device.state()->driver().while_waiting = &check_signals;
+    if (!is_usual) {
+        device.state()->driver().while_waiting = &check_signals;
+        device.show_lines(&show_line);
+    }
     Detour made{is_usual ? usual : std::make_shared<Context>(device), std::move(bridge)};
     // Opening lets other threads run: the first one stays.
     return all.try_emplace(ordinal, std::move(made)).first->second;

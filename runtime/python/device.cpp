@@ -66,6 +66,7 @@ ContextPtr open(const std::string& name) {
         device = name.empty() ? Device::open() : Device::open(name);
     }
     device.state()->driver().while_waiting = &check_signals;
+    device.show_lines(&show_line);
     return std::make_shared<Context>(std::move(device));
 }
 
@@ -100,6 +101,7 @@ ContextPtr adopted(const py::object& instance, const py::object& physical_device
         made = adopt(handles);
     }
     made.state()->driver().while_waiting = &check_signals;
+    made.show_lines(&show_line);
     return std::make_shared<Context>(std::move(made));
 }
 
@@ -256,7 +258,8 @@ void bind_device(py::module_& module) {
             "Hands what was issued to the GPU, without waiting.")
         .def(
             "wait", [](const Context& self) { self.device().wait(); }, py::call_guard<GilRelease>(),
-            "Waits for all that was issued.")
+            "Waits for all that was issued. Writes what kernels printed to sys.stdout, and raises Error "
+            "(assertion-failed, index-out-of-range) for what else they reported; so does what reads results.")
         .def_property(
             "check",
             [](const Context& self) -> std::optional<std::string> {

@@ -131,6 +131,16 @@ std::shared_ptr<void> shared_owner(py::object object) {
             }};
 }
 
+void show_line(std::string_view line) {
+    const GilHold lock;
+    if (!lock) return;
+    const auto text = py::reinterpret_steal<py::object>(
+        PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace"));
+    if (!text) throw py::error_already_set();
+    const py::object output = py::module_::import("sys").attr("stdout");
+    if (!output.is_none()) output.attr("write")(text);
+}
+
 void check_signals() {
     --threads_inside();
     stop_at_the_end();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "python/common.h"
 
@@ -40,6 +41,9 @@ private:
 
 /// An owner of a Python object that may be let go of by any thread, with or without the lock.
 std::shared_ptr<void> shared_owner(py::object object);
+
+/// Writes to sys.stdout what kernels print, for Device::show_lines(). Called with or without the lock.
+void show_line(std::string_view line);
 
 /// Runs Python's signal handlers, as driver::Device::while_waiting; throws what they raise, KeyboardInterrupt
 /// among it. Called with or without the lock.

@@ -346,6 +346,10 @@ private:
             "the cache's largest size, 500M or 2G (environment: KFGEN_CACHE_SIZE; default: 1G; 0: no limit)")
             ->envname("KFGEN_CACHE_SIZE")
             ->transform(CLI::AsSizeValue(false));
+        common(app_.add_flag("--debug-print", options_.debug_print), compiling, "",
+               "kernels print by printf, and tell of each assert that doesn't hold");
+        common(app_.add_flag("--checked", options_.checked), compiling, "",
+               "kernels compare indices with extents, and tell of those beyond");
         common(app_.add_flag("--no-cache", no_cache_), compiling, "", "compile every kernel, keep none");
         common(app_.add_option("--timeout", options_.timeout), limits, "SECONDS",
                "give up a kernel that takes Slang or NVRTC more processor time (default: 120)")

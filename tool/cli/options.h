@@ -92,7 +92,9 @@ struct Options {
     std::string python_package;  ///< of NAME.py, with `python`; empty: none
     bool torch_tests = false;    ///< with `python`
     bool dry_run = false;
-    bool werror = false;   ///< warnings end a run as errors do
+    bool werror = false;       ///< warnings end a run as errors do
+    bool debug_print = false;  ///< for all calls, whatever the spec says
+    bool checked = false;
     unsigned jobs = 0;     ///< 0: one per processor
     double timeout = 120;  ///< seconds of processor time that Slang or NVRTC may take for one kernel
     std::optional<std::uint64_t> max_memory;  ///< bytes that they may take for one; 0: any number

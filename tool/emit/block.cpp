@@ -85,6 +85,7 @@ private:
             case RecordKind::hash: return "kf.Hash";
             case RecordKind::random: return "kf.Random";
             case RecordKind::pointer: return "uint64_t";
+            case RecordKind::reports: return "kf.Reports";
         }
         return {};
     }

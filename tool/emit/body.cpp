@@ -88,12 +88,14 @@ View::Object Body::view(const KernelContext& kernel) const {
     View::List calls = sets;
     for (const std::string& one : call_statements(kernel.call, kernel.pass, {result, passed, primal}))
         calls.emplace_back(one);
-    View::Object view{{"has_indices", by_index},
-                      {"rest", std::string(tile_width(kernel.call) > 0 ? "kf_row" : "kf_call")},
-                      {"indices", by_index ? call_indices(kernel) : View::List()},
-                      {"offsets", kernel.rows ? View::List() : offsets},
-                      {"locals", locals},
-                      {"calls", calls}};
+    View::Object view{
+        {"has_indices", by_index},
+        {"rest", std::string(tile_width(kernel.call) > 0 ? "kf_row" : "kf_call")},
+        {"indices", by_index ? call_indices(kernel) : View::List()},
+        {"offsets", kernel.rows ? View::List() : offsets},
+        {"locals", locals},
+        {"calls", calls},
+        {"reports", kernel.call.reports() && kernel.call.dispatch == manifest::Dispatch::elements}};
     if (run == 1) {
         View::List all = stores;
         all.insert(all.end(), adds.begin(), adds.end());
@@ -101,6 +103,7 @@ View::Object Body::view(const KernelContext& kernel) const {
         return view;
     }
     const bool generates =
+        kernel.call.reports() ||
         std::any_of(kernel.call.arguments.begin(), kernel.call.arguments.end(),
                     [](const PlannedArgument& argument) { return counts_calls(argument.host); });
     view.emplace("shared", shared);

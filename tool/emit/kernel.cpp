@@ -13,6 +13,7 @@
 #include "emit/argument_text.h"
 #include "emit/block.h"
 #include "emit/body.h"
+#include "emit/checked_arguments.h"
 #include "emit/global_functions.h"
 #include "emit/kernel_body.h"
 #include "emit/kernel_text.h"
@@ -248,6 +249,7 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
 Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
     const KernelContext context = context_of(request);
     EmittedKernel kernel = describe_kernel(request, context);
+    if (Diagnostics errors = check_checked_arguments(request.call); !errors.empty()) return errors;
     if (request.target == CodeTarget::cuda_source) {
         if (Diagnostics errors = check_cuda_layouts(request.call); !errors.empty()) return errors;
     } else {
@@ -269,6 +271,9 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
         {"title", kernel.name},
         {"imports", modules_view(request.plan, context)},
         {"is_exact", context.is_exact()},
+        {"reports", call.reports()},
+        {"prints", call.prints},
+        {"checks", call.checks},
         {"keeps_sums", keeps_sums(context)},
         {"samplers", samplers_view(kernel, request.target)},
         {"fields", fields_view(context)},

@@ -112,7 +112,8 @@ private:
         const bool has_layouts = batches || (has_strides(call) && !needs_no_strides(call));
         if (has_layouts || may_add_twice(call, pass) || has_first(call, pass))
             indices.strided = add({plan_, call, pass, Variant::strided, {}, sums});
-        if (has_layouts && can_walk_rows(call, pass))
+        // Which call it is doesn't show in a row.
+        if (has_layouts && can_walk_rows(call, pass) && !call.reports())
             indices.rows = add({plan_, call, pass, Variant::rows, {}, sums});
         return indices;
     }

@@ -8,6 +8,7 @@ namespace kf::gen {
 manifest::Manifest host_interface(const Plan& plan) {
     manifest::Manifest manifest;
     manifest.name = plan.name;
+    manifest.messages = plan.messages;
     for (const PlannedFunction& planned : plan.functions) {
         manifest::Function& function = manifest.functions.emplace_back();
         function.name = planned.name;

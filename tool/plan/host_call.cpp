@@ -55,6 +55,8 @@ manifest::Call host_call(const PlannedCall& call) {
     host.strict_broadcasting = call.strict_broadcasting;
     host.has_backward = call.has_backward;
     host.has_fused = call.has_fused;
+    host.prints = call.prints;
+    host.checks = call.checks;
     for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
     for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
     return host;

@@ -83,7 +83,9 @@ struct PlannedVariant {
     LinkSpec given;                      ///< what it says itself
     LinkTime link;                       ///< that, and what the spec says
     Location location;
-    std::vector<MapSpec> maps = {};                       ///< where they place arguments in the call
+    std::vector<MapSpec> maps = {};  ///< where they place arguments in the call
+    bool prints = false;             ///< as PlannedCall's
+    bool checks = false;
     std::shared_ptr<const PlannedCall> mapped = nullptr;  ///< the call with these; null: the call's own do
 
     bool operator==(const PlannedVariant&) const = default;
@@ -119,7 +121,10 @@ struct PlannedCall {
     std::string module = {};  ///< the one that kernels import for it; empty: the plan's imports
     std::vector<LaunchValue> launch_values = {};  ///< in parameter order
     std::vector<PlannedGlobal> globals = {};      ///< that it reaches: see plan/globals.h
+    bool prints = false;                          ///< what printf() and assert() say is reported
+    bool checks = false;                          ///< so are indices beyond what they index
 
+    [[nodiscard]] bool reports() const { return prints || checks; }
     [[nodiscard]] std::uint32_t group_threads() const {
         return group_size[0] * group_size[1] * group_size[2];
     }
@@ -168,6 +173,7 @@ struct Plan {
     std::vector<NamedText> formats = {};  ///< that the spec states of textures that are globals, or in some
     std::vector<std::string> flag_enums = {};            ///< the names of enums whose members are combined
     std::map<std::string, FieldDefaults> defaults = {};  ///< by struct, of those that have some
+    std::vector<manifest::Message> messages = {};        ///< that kernels name when they report
 
     bool operator==(const Plan&) const = default;
 };

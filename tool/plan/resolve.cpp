@@ -313,6 +313,8 @@ private:
         if (classless.value()) planned.owner.clear();
         planned.location = call_.location;
         planned.strict_broadcasting = call_.strict_broadcasting;
+        planned.prints = call_.debug_print;
+        planned.checks = call_.checked;
         std::vector<GradientWish> grads;
         Diagnostics errors = feed_parameters(function, kinds, planned, grads);
         if (!errors.empty()) return errors;

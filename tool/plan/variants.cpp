@@ -28,7 +28,8 @@ bool is_same(const PlannedVariant& a, const PlannedVariant& b) {
         for (const MapSpec& map : one.maps) all.emplace(map.argument, map.map);
         return all;
     };
-    return size(a) == size(b) && a.link == b.link && maps(a) == maps(b);
+    return size(a) == size(b) && a.link == b.link && maps(a) == maps(b) && a.prints == b.prints &&
+           a.checks == b.checks;
 }
 
 /// Whether hosts pass the same for both.
@@ -88,11 +89,19 @@ Outcome<std::vector<PlannedVariant>> plan_variants(const CallSpec& call, const L
     std::vector<PlannedVariant> variants;
     Diagnostics errors;
     for (const VariantSpec& spec : call.variants) {
-        PlannedVariant variant{spec.name, spec.threads, spec.link, {}, spec.location, spec.maps};
-        if (!spec.threads && spec.link == LinkSpec{} && spec.maps.empty()) {
+        PlannedVariant variant{spec.name,
+                               spec.threads,
+                               spec.link,
+                               {},
+                               spec.location,
+                               spec.maps,
+                               spec.debug_print.value_or(call.debug_print),
+                               spec.checked.value_or(call.checked)};
+        if (!spec.threads && spec.link == LinkSpec{} && spec.maps.empty() && !spec.debug_print &&
+            !spec.checked) {
             errors.push_back(variant_error(variant, "the variant '" + spec.name + "' says nothing",
                                            {"it may have \"threads\", \"constants\", \"types\", "
-                                            "\"conformances\" and \"map\""}));
+                                            "\"conformances\", \"map\", \"debug_print\" and \"checked\""}));
         }
         Outcome<LinkTime> link = link_time(spec.link, base, module, types);
         if (link) {
@@ -211,6 +220,8 @@ Diagnostics add_variants(Plan& plan) {
                     }
                 }
                 call.link = variant.link;
+                call.prints = variant.prints;
+                call.checks = variant.checks;
             }
             plan.functions.push_back(std::move(made));
         }

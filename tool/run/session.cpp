@@ -65,6 +65,10 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
     if (!options.namespace_name.empty()) spec.namespace_name = options.namespace_name;
     override_targets(spec, options.backends);
     spec.cpp = options.cpp;
+    for (CallSpec& call : spec.calls) {
+        call.debug_print = call.debug_print || options.debug_print;
+        call.checked = call.checked || options.checked;
+    }
     Diagnostics unsupported = check_supported(spec);
     const Diagnostics reserved = check_namespace(spec);
     unsupported.insert(unsupported.end(), reserved.begin(), reserved.end());
@@ -84,6 +88,19 @@ std::uint64_t default_memory_limit(std::uint64_t memory, unsigned jobs) {
     constexpr std::uint64_t least = std::uint64_t{2} << 30;
     const std::uint64_t usable = memory / 4 * 3;
     return std::min(usable, std::max(least, usable / jobs));
+}
+
+DebugUse debug_use(const Spec& spec) {
+    DebugUse use;
+    for (const CallSpec& call : spec.calls) {
+        use.prints = use.prints || call.debug_print;
+        use.checks = use.checks || call.checked;
+        for (const VariantSpec& variant : call.variants) {
+            use.prints = use.prints || variant.debug_print.value_or(false);
+            use.checks = use.checks || variant.checked.value_or(false);
+        }
+    }
+    return use;
 }
 
 CompilerOptions compiler_options(const Spec& spec, const Options& options) {
@@ -106,7 +123,12 @@ CompilerOptions compiler_options(const Spec& spec, const Options& options) {
     result.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000));
     result.memory_limit =
         options.max_memory.value_or(default_memory_limit(process::machine_memory(), job_count(options)));
-    for (const CallSpec& call : spec.calls) result.functions.push_back(call.function);
+    for (const CallSpec& call : spec.calls) {
+        result.functions.push_back(call.function);
+    }
+    const DebugUse debug = debug_use(spec);
+    result.prints = debug.prints;
+    result.checks = debug.checks;
     return result;
 }
 
@@ -169,6 +191,31 @@ Outcome<Module> with_sizes(Outcome<Module> module, const Spec& spec, Compiler& c
 
 }  // namespace
 
+static DebugCalls read_all_debug_calls(const std::map<std::string, std::string>& sources, DebugUse use) {
+    DebugCalls all;
+    if (!use.prints && !use.checks) return all;
+    use.own = own_debug_functions({sources.begin(), sources.end()});
+    for (const auto& [path, text] : sources) {
+        DebugCalls calls = read_debug_calls(text, path, use);
+        add_distinct(all.errors, std::move(calls.errors));
+        for (DebugMessage& one : calls.messages) {
+            const auto known = std::ranges::find(all.messages, one.number, &DebugMessage::number);
+            if (known != all.messages.end() && *known != one) {
+                all.errors.push_back({Severity::error,
+                                      "message-number",
+                                      {path, 0, 0},
+                                      "two messages have one number: '" + known->text + "' at " +
+                                          known->place + " and '" + one.text + "' at " + one.place,
+                                      {"change one of them"}});
+            } else if (known == all.messages.end()) {
+                all.messages.push_back(std::move(one));
+            }
+        }
+    }
+    std::ranges::sort(all.messages, {}, &DebugMessage::number);
+    return all;
+}
+
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     Outcome<Module> module = compiler.reflect(module_paths(spec));
     if (!module) {
@@ -182,6 +229,12 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
         global.type = with_host_structs(std::move(global.type), hosts.value().structs);
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler, hosts.value().structs);
     Diagnostics warnings = plan.warnings();
+    if (plan) {
+        DebugCalls debug = read_all_debug_calls(module.value().sources, debug_use(spec));
+        if (!debug.errors.empty()) return Outcome<Planned>(debug.errors).with_warnings(module.warnings());
+        for (DebugMessage& one : debug.messages)
+            plan.value().messages.push_back({one.number, std::move(one.text), std::move(one.place)});
+    }
     if (plan) add_distinct(warnings, add_field_defaults(plan.value(), module.value(), compiler));
     Outcome<Planned> planned =
         plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources),

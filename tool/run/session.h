@@ -14,6 +14,7 @@
 #include "output/file_system.h"
 #include "plan/plan.h"
 #include "slang/compiler.h"
+#include "slang/debug_calls.h"
 #include "spec/spec.h"
 
 namespace kf::gen {
@@ -25,6 +26,9 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system);
 /// quarters. Many jobs still have 2 GiB each, since few kernels need so much at once. 0, any number, where
 /// `memory` is 0.
 std::uint64_t default_memory_limit(std::uint64_t memory, unsigned jobs);
+
+/// What some of the spec's calls, or variants of them, report.
+DebugUse debug_use(const Spec& spec);
 
 /// What Slang is set up with for this spec; all paths absolute.
 CompilerOptions compiler_options(const Spec& spec, const Options& options);

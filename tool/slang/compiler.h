@@ -48,6 +48,8 @@ struct CompilerOptions {
     std::vector<std::filesystem::path> linked = {};
     std::string values = {};    ///< see Compiler::reflect(), which replaces it
     bool experimental = false;  ///< modules that Slang calls so are loaded; set where one is imported
+    bool prints = false;        ///< some calls print: see debug_calls.h
+    bool checks = false;        ///< some check indices
     /// What calls name, as the spec spells it; it says of which imported modules reflect() tells all.
     std::vector<std::string> functions = {};
     /// Files that are not read from the disk, by their paths: what reflect() read, for other compilers.

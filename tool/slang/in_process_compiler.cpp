@@ -359,6 +359,7 @@ private:
             needs_foreign_names_ = name_foreign_types(texts);
             needs_textures_ = name_textures(texts);
             sources_.leave_modules(shadowed_modules(texts));
+            sources_.debug({options_.prints, options_.checks, own_debug_functions(texts)});
         }
         Outcome<Session> session = load_modules(form, needed_support(form.target), keeps_gradients_);
         if (!session && !*needs_foreign_names_) {
@@ -493,7 +494,7 @@ private:
         for (const bool own_textures : {false, true}) {
             sources_.own_textures(own_textures);
             for (const auto& [path, text] : module.sources)
-                module.compiled[path].at(own_textures ? 1 : 0) = sources_.as_module(text);
+                module.compiled[path].at(own_textures ? 1 : 0) = sources_.as_module(text, path);
         }
         sources_.own_textures(false);
         mark_closed(module);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "slang/brackets.h"
+#include "slang/debug_calls.h"
 #include "slang/diagnostics.h"
 #include "slang/library.h"
 #include "slang/nesting.h"
@@ -86,7 +87,7 @@ Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& ot
     if (text) {
         const auto* bytes = static_cast<const char*>(text->getBufferPointer());
         errors = parse_slang_diagnostics({bytes, text->getBufferSize()});
-        for (Diagnostic& error : errors) error = with_tensor_names(std::move(error));
+        for (Diagnostic& error : errors) error = with_printf_words(with_tensor_names(std::move(error)));
     }
     if (errors.empty()) {
         errors.push_back({Severity::error, "slang-internal", {}, otherwise, {}});
@@ -396,7 +397,7 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
         return module;
     }
     ComPtr<slang::IBlob> messages;
-    module = load(name, file.string(), sources_->as_module(*text), messages);
+    module = load(name, file.string(), sources_->as_module(*text, file), messages);
     add_distinct(warnings_, slang_warnings(messages));
     if (module != nullptr) {
         return module;

@@ -104,8 +104,9 @@ std::string Sources::as_compiled(const std::string& text) {
     return with_own_types(opened, left_modules());
 }
 
-std::string Sources::as_module(const std::string& text) {
-    return as_compiled(with_block_values(as_functions(with_settable_globals(text, globals_)))) +
+std::string Sources::as_module(const std::string& text, const fs::path& path) {
+    const std::string debugged = with_debug_calls(text, path.string(), debug_);
+    return as_compiled(with_block_values(as_functions(with_settable_globals(debugged, globals_)))) +
            behind_functions(text);
 }
 
@@ -142,7 +143,7 @@ SlangResult Sources::loadFile(const char* path, ISlangBlob** blob) {
         refused_.push_back(*error);
         return SLANG_E_CANNOT_OPEN;
     }
-    return give(as_module(*text), blob);
+    return give(as_module(*text, path), blob);
 }
 
 SlangResult Sources::getFileUniqueIdentity(const char* path, ISlangBlob** identity) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "diagnostic/diagnostic.h"
+#include "slang/debug_calls.h"
 #include "slang/kernel_source.h"
 #include "slang/own_types.h"
 #include "slang/workarounds/workarounds.h"
@@ -42,6 +43,8 @@ public:
     [[nodiscard]] bool has_opened() const { return has_opened_; }
     /// Slang is given texts in which these global parameters are what kernels set: see global_parameters.h.
     void set_globals(std::vector<GlobalForm> globals) { globals_ = std::move(globals); }
+    /// What becomes of printf(), assert() and indices: see debug_calls.h.
+    void debug(DebugUse use) { debug_ = std::move(use); }
     /// No text imports these for the names of types: see own_types.h.
     void leave_modules(ModuleNames shadowed) { shadowed_ = std::move(shadowed); }
     /// Slang is given texts in which textures are kf's own, as on CUDA.
@@ -50,7 +53,7 @@ public:
     [[nodiscard]] std::string as_compiled(const std::string& text);
     /// The same for a file's, whose entry points become functions and whose parameters take what blocks hold:
     /// see entry_points.h and block_values.h.
-    [[nodiscard]] std::string as_module(const std::string& text);
+    [[nodiscard]] std::string as_module(const std::string& text, const std::filesystem::path& path);
 
     /// Whether Slang is given other text than that of some file read so far.
     [[nodiscard]] bool changes_any();
@@ -89,6 +92,7 @@ private:
     /// Those that no text imports.
     [[nodiscard]] ModuleNames left_modules() const;
 
+    DebugUse debug_;
     ModuleNames shadowed_;
     bool owns_textures_ = false;
     bool has_opened_ = false;

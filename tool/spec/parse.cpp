@@ -107,14 +107,22 @@ private:
         }
         if (flag(node, "forward_diff")) result.forward_diff = node.find("forward_diff")->location;
         result.strict_broadcasting = flag(node, "strict_broadcasting");
+        result.debug_print = flag(node, "debug_print");
+        result.checked = flag(node, "checked");
         for (const JsonMember& member : members(node, "variants")) {
             result.variants.push_back({member.key, threads(member.value), link_values(member.value),
-                                       member.location, maps(member.value)});
+                                       member.location, maps(member.value),
+                                       option(member.value, "debug_print"), option(member.value, "checked")});
         }
         for (const JsonMember& member : members(node, "accumulate")) {
             result.accumulate.push_back({member.key, accumulate(member.value), member.location});
         }
         return result;
+    }
+
+    static std::optional<bool> option(const JsonNode& node, const char* key) {
+        if (node.find(key) == nullptr) return std::nullopt;
+        return flag(node, key);
     }
 
     static std::vector<MapSpec> maps(const JsonNode& node) {

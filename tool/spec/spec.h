@@ -96,6 +96,8 @@ struct VariantSpec {
     LinkSpec link;
     Location location;
     std::vector<MapSpec> maps = {};
+    std::optional<bool> debug_print = {};  ///< unset: the call's
+    std::optional<bool> checked = {};
 
     bool operator==(const VariantSpec&) const = default;
 };
@@ -126,6 +128,8 @@ struct CallSpec {
     BackwardSpec backward;
     std::optional<Location> forward_diff;  ///< where it is asked for
     bool strict_broadcasting = false;
+    bool debug_print = false;  ///< lines and assertions
+    bool checked = false;      ///< indices
     std::vector<VariantSpec> variants;
     std::vector<AccumulateSpec> accumulate;
     Location location;           ///< of the call's object

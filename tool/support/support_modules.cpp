@@ -15,6 +15,7 @@ std::vector<SupportModule> support_modules() {
             {"kf_runs", std::string(embedded::kf_runs_slang), embedded::kf_runs_slang_module()},
             {"kf_launch", std::string(embedded::kf_launch_slang), embedded::kf_launch_slang_module()},
             {"kf_records", std::string(embedded::kf_records_slang), embedded::kf_records_slang_module()},
+            {"kf_reports", std::string(embedded::kf_reports_slang), embedded::kf_reports_slang_module()},
             {"kf_rows", std::string(embedded::kf_rows_slang), embedded::kf_rows_slang_module()},
             {"kf_buffers", std::string(embedded::kf_buffers_slang), embedded::kf_buffers_slang_module()},
             {"kf_texels", std::string(embedded::kf_texels_slang), embedded::kf_texels_slang_module()},

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -139,8 +140,13 @@ public:
 
     /// Hands recorded calls to the device without waiting.
     void flush() const;
-    /// Waits until everything issued so far is done. Throws DeviceError (device_lost).
+    /// Waits until everything issued so far is done. Throws DeviceError (device_lost). Shows what kernels
+    /// printed, and throws Error for what else they reported: assertion_failed, index_out_of_range. So does
+    /// what reads results.
     void wait() const;
+    /// Sets what takes each line that kernels print, with its end, on whatever streams of the device; null:
+    /// standard output. Called by threads that wait, one at a time; it must not wait for the device.
+    void show_lines(std::function<void(std::string_view)> show) const;
     /// Makes a list that calls are recorded into; see Encoder.
     [[nodiscard]] Encoder encoder() const;
 

@@ -47,8 +47,10 @@ enum class ErrorCode : std::uint16_t {
     stream_captured,  ///< a call can't do on a stream that is captured into a CUDA graph what it must do
     forked,           ///< the process was forked from one that used the device, or any driver
     // Error
-    not_finite,       ///< a call made a NaN or an infinity, and Check::nan looks for those
-    file_unwritable,  ///< a file that the caller asked for can't be written
+    not_finite,          ///< a call made a NaN or an infinity, and Check::nan looks for those
+    file_unwritable,     ///< a file that the caller asked for can't be written
+    assertion_failed,    ///< a kernel's assert(): found by what waits for the kernel
+    index_out_of_range,  ///< a kernel that checks indices used one beyond what it indexes; found likewise
 };
 
 /// "shape-mismatch" and so on.
