@@ -1,4 +1,4 @@
-"""The cases of docs/debugging.md that need no other kernels: a NaN and a profile."""
+"""The cases of docs/debugging.md that run: a NaN, a wrong index, printing and a profile."""
 
 import json
 import os
@@ -18,7 +18,10 @@ def files(source_dir: Path, build_dir: Path, tmp_path: Path) -> Path:
     for block in page_blocks((source_dir / "docs" / "debugging.md").read_text()):
         if block.file:
             (tmp_path / block.file).write_text(block.text)
-    run(build_dir / "tool" / "kfgen", "generate", tmp_path / "unit.kf.json", "-o", tmp_path, "--python")
+    for spec in ("unit", "shift", "steps"):
+        run(
+            build_dir / "tool" / "kfgen", "generate", tmp_path / f"{spec}.kf.json", "-o", tmp_path, "--python"
+        )
     return tmp_path
 
 
@@ -48,6 +51,15 @@ def test_a_nan(files: Path, source_dir: Path) -> None:
     assert checked.returncode != 0
     assert checked.stdout == ""
     assert checked.stderr.splitlines()[-1:] == shown(source_dir, "KF_CHECK=nan python nan.py").splitlines()
+
+
+@pytest.mark.parametrize("file", ["index.py", "print.py"])
+def test_reports(files: Path, source_dir: Path, file: str) -> None:
+    done = printed(files, file)
+    assert done.returncode != 0
+    assert done.stdout + done.stderr.splitlines()[-1] + "\n" == shown(source_dir, f"python {file}"), (
+        done.stderr
+    )
 
 
 def test_a_profile(files: Path, source_dir: Path) -> None:
