@@ -17,7 +17,7 @@
 namespace kf::detail {
 namespace {
 
-// As kf_reports.slang has it.
+// kf_reports.slang has the same.
 constexpr std::size_t head = 7;
 enum class Kind : std::uint32_t { line, assertion, index };
 
@@ -171,14 +171,14 @@ std::string scalar_text(const std::string& flags, char letter, ScalarType type, 
                                  : double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))};
         return print("%" + flags + letter, value);
     }
-    // Of a number with a sign and fewer bits, the sign came along to bit 31.
+    // A number with a sign and fewer bits was extended to 32 of them.
     std::uint64_t whole = bits;
     if (is_signed(type) && type != ScalarType::int64)
         whole = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(bits)});
     if (letter == 'c') return print("%" + flags + "c", static_cast<int>(whole));
     if (letter == 'd' || letter == 'i') return print("%" + flags + "lld", static_cast<long long>(whole));
     if (letter == 'p') return print("%" + flags + "p", reinterpret_cast<void*>(whole));
-    // Of as many bits as the number has.
+    // What lies beyond the number's own bits isn't printed.
     const std::size_t bytes = std::max<std::size_t>(size_of(type), 1);
     if (bytes < 8) whole &= (std::uint64_t{1} << 8 * bytes) - 1;
     return print("%" + flags + "ll" + letter, static_cast<unsigned long long>(whole));

@@ -43,7 +43,7 @@ struct ReportingCall {
 /// The reports of one device. Thread-safe.
 class Reports {
 public:
-    /// Of kf_reports.slang, which has the same numbers: 32-bit words of the buffer, and where reports begin.
+    /// The buffer's 32-bit words, and where reports begin; kf_reports.slang has the same numbers.
     static constexpr std::size_t words = 262'144;
     static constexpr std::size_t begin = 16 + 1024;
 

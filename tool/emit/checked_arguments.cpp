@@ -10,11 +10,10 @@ Diagnostics check_checked_arguments(const PlannedCall& call) {
     Diagnostics errors;
     if (!call.checks) return errors;
     for (const PlannedArgument& argument : call.arguments) {
-        const bool is_pointer = std::holds_alternative<manifest::kinds::Pointer>(argument.host.kind);
-        const bool is_resource =
-            supply_of(argument.host) == Supply::bound && !manifest::passes_sampler(argument.host);
-        const bool is_buffer = std::holds_alternative<manifest::kinds::Buffer>(argument.host.kind);
-        if (!is_pointer && !is_resource && !is_buffer) continue;
+        const manifest::HostPassing passing = manifest::passed_as(argument.host);
+        const bool is_bound =
+            supply_of(argument.host) == Supply::bound && passing != manifest::HostPassing::sampler;
+        if (!is_bound && passing != manifest::HostPassing::pointer) continue;
         errors.push_back(
             {Severity::error,
              "checked-argument",

@@ -112,11 +112,11 @@ std::optional<std::string> constructor_call(const Type& type, const Function& co
 }
 
 /// Adds the struct, and those in it, that aren't there yet.
-void add_structs(const Type& type, std::vector<Type>& types) {
+void add_struct_types(const Type& type, std::vector<Type>& types) {
     const Type& inner = innermost_of(type);
     const auto is_same = [&](const Type& known) { return known.name == inner.name; };
     if (inner.kind != TypeKind::structure || std::ranges::any_of(types, is_same)) return;
-    for (const Field& field : inner.fields) add_structs(field.type, types);
+    for (const Field& field : inner.fields) add_struct_types(field.type, types);
     types.push_back(inner);
 }
 
@@ -146,7 +146,7 @@ std::vector<MadeStruct> made_structs(const Plan& plan, const std::vector<Functio
                                      const std::vector<GlobalParameter>& globals) {
     std::vector<Type> types;
     for (const UsedStruct& used : used_structs(plan)) types.push_back(used.type);
-    for (const GlobalParameter& global : globals) add_structs(global.type, types);
+    for (const GlobalParameter& global : globals) add_struct_types(global.type, types);
     std::vector<MadeStruct> structs;
     for (const Type& type : types) {
         if (type.kind != TypeKind::structure || type.host) continue;

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 21> tensors{
     "TorchTensor",    "IAtomicTensor", "GradTensor"};
 
 template <std::size_t size>
-bool is_among(const std::array<std::string_view, size>& words, std::string_view word) {
+bool is_one_of_words(const std::array<std::string_view, size>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -161,7 +161,7 @@ public:
 private:
     void find_tensors(const LexedText& lexed) {
         for (std::size_t i = 0; i + 1 < lexed.size(); ++i) {
-            if (!is_among(tensors, lexed[i]) || lexed[i + 1] != "<") continue;
+            if (!is_one_of_words(tensors, lexed[i]) || lexed[i + 1] != "<") continue;
             const std::size_t end = after_angles(lexed, i + 1);
             if (lexed.is_word(end)) tensors_.insert(std::string(lexed[end]));
         }
@@ -239,7 +239,7 @@ private:
         replace({at, at}, std::move(text), in_macro);
     }
 
-    /// As if it were not there.
+    /// Leaves a call out.
     void drop(const LexedText& lexed, std::size_t offset, std::size_t word, std::size_t close,
               bool in_macro) {
         const std::size_t begin = offset + lexed.offset(word);
@@ -359,9 +359,9 @@ private:
         std::size_t open = name + 1;
         std::size_t from_end = 1;
         if (lexed[open] == "." && lexed[open + 2] == "(") {
-            if (is_among(stores, lexed[open + 1])) {
+            if (is_one_of_words(stores, lexed[open + 1])) {
                 from_end = 2;
-            } else if (!is_among(loads, lexed[open + 1])) {
+            } else if (!is_one_of_words(loads, lexed[open + 1])) {
                 return;
             }
             open += 2;

@@ -11,22 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include <kf/device_info.h>
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/tensor.h>
 
 namespace kf {
-
-struct DeviceInfo {
-    std::string id = {};                     ///< "vulkan:0": what Device::open() takes
-    std::string backend = {};                ///< "vulkan" or "cuda"
-    int index = 0;                           ///< within the backend
-    std::string name = {};                   ///< "llvmpipe (LLVM 15.0.6, 256 bits)"
-    std::string driver = {};                 ///< name and version
-    bool is_cpu = false;                     ///< a driver that runs kernels on the CPU, such as llvmpipe
-    std::uint64_t memory = 0;                ///< bytes
-    std::vector<std::string> features = {};  ///< those of the device that kernels may need, sorted
-};
 
 /// What is looked for in each call, at the cost of its speed.
 enum class Check : std::uint8_t {

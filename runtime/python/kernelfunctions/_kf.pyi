@@ -111,8 +111,7 @@ class Device:
     def flush(self) -> None:
         """Submits the calls issued so far, without waiting."""
     def wait(self) -> None:
-        """Waits for all calls issued so far. Raises DeviceError (device-lost). Writes what kernels printed to sys.stdout,
-        and raises Error (assertion-failed, index-out-of-range) for what else they reported; so does what reads results."""
+        """Waits for all calls issued so far, prints kernels' lines, and raises what else they report."""
 
 def devices() -> list[DeviceInfo]:
     """Every device of every driver on this machine; empty where there is no driver."""

@@ -34,7 +34,7 @@ namespace members {
 struct Particle {
     /// Where it is,
     /// in metres.
-    kf::float2 position{};
+    kf::float2 position{0.0f, 0.0f};
     /// How fast.
     float speed{};
 
@@ -80,7 +80,7 @@ template <class PositionType, class SpeedType>
 struct ParticleFields {
     /// Where it is,
     /// in metres.
-    PositionType position{};
+    PositionType position{kf::detail::default_of<PositionType>(kf::float2{0.0f, 0.0f})};
     /// How fast.
     SpeedType speed{};
 

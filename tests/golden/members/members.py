@@ -21,6 +21,7 @@ class Particle(_kf.Struct, module=_module, slang="Particle"):
     """
 
     _fields = ("position", "speed")
+    _defaults = {"position": [0.0, 0.0]}
     dtype = _np.dtype(
         {
             "names": ["position", "speed"],

@@ -21,7 +21,7 @@ from kernelfunctions.typing import (
     TorchValue,
     VectorValue,
 )
-from typing_extensions import Never, TypeVar
+from typing_extensions import Never, NotRequired, TypeVar
 
 __all__ = ["Particle", "Tools", "make"]
 
@@ -38,7 +38,7 @@ class _ParticleLike(Protocol[_Tensor_co]):
 
 @type_check_only
 class _ParticleDict(TypedDict, Generic[_Tensor_co]):
-    position: FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]
+    position: NotRequired[FloatValue | ComponentsValue | VectorValue | FieldValue[_Tensor_co]]
     speed: FloatValue | FieldValue[_Tensor_co]
 
 _ParticleValue: TypeAlias = _ParticleLike[_Tensor] | _ParticleDict[_Tensor] | np.void
@@ -60,7 +60,10 @@ class Particle(kf.Struct, Generic[_ParticlePosition, _ParticleSpeed]):
     """
 
     dtype: ClassVar[np.dtype[np.void]]
+    @overload
     def __init__(self, position: _ParticlePosition, speed: _ParticleSpeed) -> None: ...
+    @overload
+    def __init__(self, position: _ParticlePosition = ..., *, speed: _ParticleSpeed) -> None: ...
     position: _ParticlePosition
     speed: _ParticleSpeed
     move: ClassVar[kf.Method[_ParticleMove, _BoundParticleMove]]

@@ -71,7 +71,7 @@ class TestCount_1(testing.Operator):
     function = mixed.count
     arguments = {
         "flags": testing.tensor("bool", "i", 4),
-        "not": testing.value("uint8"),
+        "not_": testing.value("uint8"),
     }
     results = {
         "return": testing.tensor("int64", "i"),
@@ -84,7 +84,7 @@ class TestCount_2(testing.Operator):
     function = mixed.count
     arguments = {
         "flags": testing.tensor("bool", "i", 4),
-        "not": testing.tensor("uint8", "i"),
+        "not_": testing.tensor("uint8", "i"),
     }
     results = {
         "return": testing.tensor("int64", "i"),

@@ -15,9 +15,9 @@ using detail::formatted;
 using Words = std::vector<std::uint32_t>;
 
 /// One value as kernels report it.
-Words value(ScalarType type, const std::vector<std::uint64_t>& scalars) {
-    Words words{static_cast<std::uint32_t>(type) | static_cast<std::uint32_t>(scalars.size()) << 8U};
-    for (const std::uint64_t bits : scalars) {
+Words value(ScalarType type, const std::vector<std::uint64_t>& numbers) {
+    Words words{static_cast<std::uint32_t>(type) | static_cast<std::uint32_t>(numbers.size()) << 8U};
+    for (const std::uint64_t bits : numbers) {
         words.push_back(static_cast<std::uint32_t>(bits));
         words.push_back(static_cast<std::uint32_t>(bits >> 32U));
     }
