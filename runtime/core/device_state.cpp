@@ -63,6 +63,11 @@ Reports& DeviceState::reports() {
     return *reports_;
 }
 
+std::shared_lock<std::shared_mutex> DeviceState::launching() const {
+    const Reports* const reports = root()->active_reports_.load(std::memory_order_acquire);
+    return reports == nullptr ? std::shared_lock<std::shared_mutex>() : reports->launching();
+}
+
 void DeviceState::take_reports() const {
     Reports* const reports = root()->active_reports_.load(std::memory_order_acquire);
     if (reports == nullptr || !can_read_back(driver())) return;

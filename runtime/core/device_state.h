@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -93,6 +94,8 @@ public:
     void observe(const std::function<void(Observers&)>& change);
     /// Where kernels report, made when the first of them is launched.
     Reports& reports();
+    /// To be held while something is launched that may report: see Reports::launching().
+    [[nodiscard]] std::shared_lock<std::shared_mutex> launching() const;
     /// Shows what kernels printed, once they have run, and throws Error for what else they reported; nothing
     /// on a stream that is captured. To be called by what has waited for the device.
     void take_reports() const;

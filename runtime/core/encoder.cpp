@@ -45,6 +45,7 @@ void Encoder::submit() {
     open.device->driver().admit();
     // Moved out first: a submission that failed is over too.
     std::unique_ptr<driver::Recorder> recorder = std::move(open.recorder);
+    const auto launching = open.device->launching();
     if (open.target == detail::EncoderState::Target::observed) {
         detail::run_observed(static_cast<const detail::CommandLog&>(*recorder), *open.device);
         return;

@@ -67,6 +67,7 @@ void GraphState::replay(const DeviceState& on) {
     if (!update()) build(driver);
     const std::string label = "graph of " + std::to_string(calls().size()) + " calls";
     const NvtxRange range(observers == nullptr ? nullptr : observers->nvtx(), label.c_str());
+    const auto launching = on.launching();
     driver.replay(*graph_);
 }
 

@@ -623,7 +623,10 @@ private:
         pack(call_, module_.manifest().kernels[index], layout, binding_, values,
              temporary_ ? temporary_->address : 0, block);
         const driver::Dispatch dispatch{kernel_.get(), binding_.grid, block, uses_, resources_};
-        target().dispatch(dispatch);
+        {
+            const auto launching = device_.launching();
+            target().dispatch(dispatch);
+        }
         if (key_ != nullptr) {
             module_.launches().remember(ref_, call_index_, request, binding_, *key_, kernel_, block, layout);
         }

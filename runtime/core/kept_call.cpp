@@ -102,6 +102,7 @@ void KeptCall::run(const DeviceState& on) {
     driver.check_replay();
     driver.admit();
     const std::lock_guard lock(mutex_);
+    const auto launching = on.launching();
     if (Observers* const observers = on.observers(); observers != nullptr) {
         observers->run(driver, observed_now(), [&](LaunchMarks& marks) {
             marks.mark_begin(driver);

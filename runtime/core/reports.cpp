@@ -231,13 +231,17 @@ std::vector<std::uint32_t> Reports::read(driver::Device& driver) const {
     std::array<std::uint32_t, 2> counts{};
     driver.read_back(buffer_, 0, std::as_writable_bytes(std::span(counts)));
     if (counts[0] == 0 && counts[1] == 0) return {};
-    // Copied and emptied as one: what others launch meanwhile comes before or after.
+    // Copied and emptied as one: what others launch meanwhile comes before or after. CUDA has two commands
+    // for it.
     const std::uint64_t size = words * sizeof(std::uint32_t);
     const std::shared_ptr<driver::Allocation> copy = driver.allocate(size);
     std::unique_ptr<driver::Recorder> recorder = driver.make_recorder();
     recorder->copy(copy, 0, buffer_, 0, size);
     recorder->fill(buffer_, 0, size, 0);
-    driver.submit(std::move(recorder));
+    {
+        const std::unique_lock alone(launching_);
+        driver.submit(std::move(recorder));
+    }
     std::vector<std::uint32_t> content(words);
     driver.read_back(copy, 0, std::as_writable_bytes(std::span(content)));
     return content;

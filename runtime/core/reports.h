@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,6 +54,12 @@ public:
     [[nodiscard]] manifest::ReportsRecord add(ReportingCall call, bool runs_often);
     [[nodiscard]] const std::shared_ptr<driver::Allocation>& buffer() const { return buffer_; }
 
+    /// Held while kernels that report are handed to the device, so that none runs between the copy of the
+    /// buffer and its clearing.
+    [[nodiscard]] std::shared_lock<std::shared_mutex> launching() const {
+        return std::shared_lock(launching_);
+    }
+
     /// Waits for the kernels that report, and takes what they did. Hands each line, which ends with one, to
     /// `show`. Throws Error: assertion_failed or index_out_of_range for the first that a kernel reported.
     void take(driver::Device& driver, const std::function<void(const std::string&)>& show);
@@ -68,8 +75,9 @@ private:
     [[nodiscard]] std::vector<std::uint32_t> read(driver::Device& driver) const;
 
     std::shared_ptr<driver::Allocation> buffer_;
-    std::mutex taking_;  ///< held while reports are taken
-    std::mutex mutex_;   ///< of what follows
+    std::mutex taking_;                    ///< held while reports are taken
+    mutable std::shared_mutex launching_;  ///< see launching()
+    std::mutex mutex_;                     ///< of what follows
     std::uint32_t last_ = 0;
     std::map<std::uint32_t, Launch> launches_;
 };
