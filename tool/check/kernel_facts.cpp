@@ -23,11 +23,11 @@ constexpr Word ext_inst = 12, type_int = 21, type_vector = 23, type_matrix = 24,
                type_struct = 30, type_pointer = 32, constant = 43, function = 54, function_parameter = 55,
                function_call = 57, variable = 59, load = 61, store = 62, copy_memory = 63, access_chain = 65,
                in_bounds_access_chain = 66, ptr_access_chain = 67, member_decorate = 72,
-               composite_extract = 81, u_mod = 137, s_mod = 139, i_equal = 170, s_less_than_equal = 179,
-               bitwise_and = 199, control_barrier = 224, memory_barrier = 225, atomic_load = 227,
-               atomic_store = 228, atomic_xor = 242, loop_merge = 246, selection_merge = 247, label = 248,
-               branch = 249, branch_conditional = 250, switch_on = 251, kill = 252, return_value = 254,
-               unreachable = 255;
+               composite_extract = 81, s_div = 135, u_mod = 137, s_mod = 139, i_equal = 170,
+               s_less_than_equal = 179, bitwise_and = 199, control_barrier = 224, memory_barrier = 225,
+               atomic_load = 227, atomic_store = 228, atomic_xor = 242, loop_merge = 246,
+               selection_merge = 247, label = 248, branch = 249, branch_conditional = 250, switch_on = 251,
+               kill = 252, return_value = 254, unreachable = 255;
 }  // namespace op
 constexpr Word decoration_offset = 35;
 constexpr Word storage_workgroup = 4, storage_private = 6, storage_function = 7;
@@ -329,7 +329,8 @@ private:
             return;
         }
         const bool compares = one.code >= op::i_equal && one.code <= op::s_less_than_equal;
-        const bool divides = one.code >= op::u_mod && one.code <= op::s_mod;
+        // kfgen writes remainders of signed integers by their quotients.
+        const bool divides = one.code == op::s_div || (one.code >= op::u_mod && one.code <= op::s_mod);
         if (!compares && !divides && one.code != op::bitwise_and && one.code != op::ext_inst) return;
         const std::size_t first = one.code == op::ext_inst ? 4 : 2;
         for (std::size_t i = first; i < words.size(); ++i) {
