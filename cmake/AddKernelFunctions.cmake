@@ -260,7 +260,7 @@ function(_kf_claim where target folder name)
     set_property(GLOBAL PROPERTY "_kf_writes ${folder}/${name}" ${target})
 endfunction()
 
-# The same of NAME.kfa beside the library, of this type.
+# Refuses a second target whose NAME.kfa would lie beside a library of this type where the first one's does.
 function(_kf_claim_artifact where target type name)
     string(REPLACE "STATIC" "ARCHIVE" kind ${type})
     string(REPLACE "SHARED" "LIBRARY" kind ${kind})

@@ -6,6 +6,7 @@
 #include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/overlap.h"
+#include "core/pass_text.h"
 
 namespace kf::detail {
 namespace {
@@ -313,10 +314,6 @@ private:
     Binding& binding_;
 };
 
-const char* pass_word(const BindRequest& request) {
-    return request.pass == PassKind::fused ? "fused" : "backward";
-}
-
 [[noreturn]] void fail_without_gradients(const BindRequest& request) {
     std::string names;
     std::string last;
@@ -329,8 +326,8 @@ const char* pass_word(const BindRequest& request) {
         }
     }
     fail(request, ErrorCode::missing_gradient,
-         std::string(pass_word(request)) + ": no input carries a gradient to add to: give one of " + names +
-             " one (with_grads() of a tensor, Diff of a value)");
+         std::string(to_string(request.pass)) + ": no input carries a gradient to add to: give one of " +
+             names + " one (with_grads() of a tensor, Diff of a value)");
 }
 
 /// Outputs that calls combine in.
@@ -362,7 +359,7 @@ void bind_backward(const BindRequest& request, Binding& binding) {
         const bool wanted = is_input(argument) && argument.gradient != Gradient::never;
         if (wanted && argument.gradient == Gradient::required && !bound.grad_out.present) {
             fail(request, i, ErrorCode::missing_gradient,
-                 std::string(pass_word(request)) +
+                 std::string(to_string(request.pass)) +
                      ": the call spec asks for its gradient (\"grad\": true), and it carries none: give it "
                      "one "
                      "(with_grads() of a tensor, Diff of a value)");

@@ -62,7 +62,7 @@ public:
     void replay(Target& target) const {
         replay(target, 0, commands_.size());
     }
-    /// The same of the commands [begin, end).
+    /// Replays the commands [begin, end) alone.
     template <class Target>
     void replay(Target& target, std::size_t begin, std::size_t end) const {
         for (std::size_t i = begin; i < end; ++i) {

@@ -35,7 +35,7 @@ std::int64_t bits_of(ScalarType scalar, const std::byte* at) {
     }
 }
 
-/// The same of a member's value, however Slang tells it.
+/// The bits of a member's value as a scalar has them, however Slang tells it.
 std::int64_t bits_of(ScalarType scalar, std::int64_t member) {
     std::byte bytes[sizeof member];  // NOLINT: the lowest first, as on all machines that this runs on
     std::memcpy(bytes, &member, sizeof member);

@@ -29,7 +29,7 @@ namespace kf::detail {
 void check_enum_value(const std::string& function, const manifest::Argument& argument,
                       const std::byte* scalars, const std::vector<std::int64_t>& strides);
 
-/// The same of all that are given by value; `args` are the call's items.
+/// Checks all enums that are given by value like check_enum_value(). `args`: the call's items.
 void check_enum_values(const std::string& function, const manifest::Call& call, std::span<const Arg> args);
 
 }  // namespace kf::detail

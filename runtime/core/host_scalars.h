@@ -17,7 +17,7 @@ namespace kf::detail {
     return strides;
 }
 
-/// The same where a call is given the value: a field's lie as in its struct.
+/// How far they lie apart where a call is given the value, in scalars: a field's lie as in its struct.
 [[nodiscard]] inline std::vector<std::int64_t> host_strides(const manifest::Argument& argument) {
     return argument.spacing.empty() ? packed_strides(argument) : argument.spacing;
 }

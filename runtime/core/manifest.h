@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/argument.h"
+#include "core/message.h"
 #include "core/option_set.h"
 #include "core/parameter_tree.h"
 #include "core/records.h"
@@ -192,15 +193,6 @@ struct Function {
     std::vector<OptionSet> option_sets = {};
 
     bool operator==(const Function&) const = default;
-};
-
-/// What kernels that report name by its number.
-struct Message {
-    std::uint32_t number = 0;
-    std::string text;   ///< a line's format; what an assertion says; the name of what is indexed
-    std::string place;  ///< "poly.slang:12"
-
-    bool operator==(const Message&) const = default;
 };
 
 struct Manifest {

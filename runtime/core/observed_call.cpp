@@ -11,6 +11,7 @@
 #include "core/kinds/binding.h"
 #include "core/leaf_args.h"
 #include "core/module_state.h"
+#include "core/pass_text.h"
 #include "core/tensor_state.h"
 
 namespace kf::detail {
@@ -50,17 +51,11 @@ const manifest::Function& ObservedCall::function() const {
 const std::string& ObservedCall::function_name() const { return function().name; }
 
 const char* ObservedCall::pass_name() const {
-    switch (pass_) {
-        case PassKind::forward: return manifest::is_jvp(function()) ? "jvp" : "forward";
-        case PassKind::backward: return "backward";
-        case PassKind::fused: return "fused";
-    }
-    return "";
+    return pass_ == PassKind::forward && manifest::is_jvp(function()) ? "jvp" : to_string(pass_);
 }
 
 std::string ObservedCall::label() const {
-    const std::string pass = pass_name();
-    std::string text = pass == "forward" ? function_name() : function_name() + "." + pass;
+    std::string text = pass_of(function_name(), pass_name());
     bool has_names = false;
     for (const ObservedView& view : views_) {
         if (view.tensor.empty() || view.is_gradient) continue;

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "core/pass_text.h"
 #include "core/profile_state.h"
 
 namespace kf {
@@ -109,7 +110,7 @@ std::string trace_of(const std::vector<ProfiledCall>& calls, const DeviceInfo& d
         "\"process_name\", \"args\": {\"name\": " +
         json_text(device.id + " (" + device.name + ")") + "}}";
     for (const ProfiledCall& call : calls) {
-        const std::string name = call.pass == "forward" ? call.function : call.function + "." + call.pass;
+        const std::string name = detail::pass_of(call.function, call.pass);
         text += ",\n{\"ph\": \"X\", \"pid\": 0, \"tid\": 0, \"name\": " + json_text(name) +
                 ", \"cat\": " + json_text(call.pass) + ", \"ts\": " + fixed(call.start * microseconds, 3) +
                 ", \"dur\": " + fixed(call.duration * microseconds, 3) +

@@ -13,6 +13,7 @@
 
 #include "core/join.h"
 #include "core/loaded_artifact.h"
+#include "core/pass_text.h"
 
 namespace kf::detail {
 namespace {
@@ -67,20 +68,11 @@ std::string index_text(const ReportingCall& call, const Report& report) {
     return numbers.empty() ? "" : list_of(numbers);
 }
 
-const char* pass_text(const ReportingCall& call) {
-    switch (call.pass) {
-        case PassKind::backward: return ".backward";
-        case PassKind::fused: return ".fused";
-        case PassKind::forward: break;
-    }
-    return "";
-}
-
 /// "scale, launch 3 [2, 3]"
 std::string who(const ReportingCall& call, const Report& report) {
     const manifest::Function& function = call.artifact->manifest.functions[call.function];
     const std::string index = index_text(call, report);
-    return function.name + pass_text(call) + ", launch " + std::to_string(report.launch()) +
+    return pass_of(function.name, to_string(call.pass)) + ", launch " + std::to_string(report.launch()) +
            (index.empty() ? "" : " ") + index;
 }
 
@@ -160,8 +152,6 @@ std::string print(const std::string& conversion, T value) {
     return text;
 }
 
-bool is_signed(ScalarType type) { return type >= ScalarType::int8 && type <= ScalarType::int64; }
-
 /// `flags`: of the conversion, with width and precision; `letter`: which it is.
 std::string scalar_text(const std::string& flags, char letter, ScalarType type, std::uint64_t bits) {
     const bool is_float = std::string_view("fFeEgGaA").find(letter) != std::string_view::npos;
@@ -173,7 +163,7 @@ std::string scalar_text(const std::string& flags, char letter, ScalarType type, 
     }
     // A number with a sign and fewer bits was extended to 32 of them.
     std::uint64_t whole = bits;
-    if (is_signed(type) && type != ScalarType::int64)
+    if (is_signed_integer(type) && type != ScalarType::int64)
         whole = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(bits)});
     if (letter == 'c') return print("%" + flags + "c", static_cast<int>(whole));
     if (letter == 'd' || letter == 'i') return print("%" + flags + "lld", static_cast<long long>(whole));

@@ -1,5 +1,6 @@
 """Gradients that calls share in every way and type: against float64; deterministic ones bit for bit."""
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -124,13 +125,12 @@ def rounded_sum(values: Array, scalar: type[np.floating]) -> float:
 
 def test_sums_that_a_cpu_would_end_early_are_refused(strategy: ModuleType) -> None:
     """llvmpipe ends a loop after 65,535 iterations, and a group's threads round all of the sums."""
-    device = kf.default_device()
-    if not device.info.is_cpu:
-        pytest.skip("a GPU ends no loop")
+    text = "argument 'weights': its gradient has 16700000 scalars, but "
+    is_cpu = kf.default_device().info.is_cpu
     at = np.zeros(3, np.int32)
     x = np.ones(3, np.float16)
     weights = kf.Tensor.zeros(16_700_000, np.float16).with_grads()
-    with pytest.raises(kf.ArgumentError, match="argument 'weights': its gradient has 16700000 scalars, but "):
+    with pytest.raises(kf.ArgumentError, match=text) if is_cpu else contextlib.nullcontext():
         strategy.pick_half.backward(at, weights, x, kf.Tensor.ones(3, np.float16))
     assert weights.grad is not None
     few = kf.Tensor.zeros(16_600_000, np.float16).with_grads()

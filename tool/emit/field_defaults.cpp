@@ -74,11 +74,6 @@ std::uint64_t unsigned_of(ScalarType scalar, std::uint64_t bits) {
     }
 }
 
-bool is_signed(ScalarType scalar) {
-    return scalar == ScalarType::int8 || scalar == ScalarType::int16 || scalar == ScalarType::int32 ||
-           scalar == ScalarType::int64;
-}
-
 float float_of(ScalarType scalar, std::uint64_t bits) {
     return scalar == ScalarType::float16 ? float(half::from_bits(static_cast<std::uint16_t>(bits)))
                                          : std::bit_cast<float>(static_cast<std::uint32_t>(bits));
@@ -221,7 +216,7 @@ std::string cpp_number(ScalarType scalar, std::uint64_t bits) {
         if (std::isfinite(number)) return decimal(number) + "f";
         return "std::bit_cast<float>(std::uint32_t{" + text_of(std::bit_cast<std::uint32_t>(number)) + "})";
     }
-    if (!is_signed(scalar)) return text_of(unsigned_of(scalar, bits)) + "u";
+    if (!is_signed_integer(scalar)) return text_of(unsigned_of(scalar, bits)) + "u";
     const std::int64_t number = signed_of(scalar, bits);
     // The least of all has no literal.
     return number == INT64_MIN ? text_of(number + 1) + " - 1" : text_of(number);
@@ -236,7 +231,7 @@ std::string python_number(ScalarType scalar, std::uint64_t bits) {
         if (std::isinf(number)) return number > 0 ? "float(\"inf\")" : "float(\"-inf\")";
         return is_double ? decimal(number) : decimal(static_cast<float>(number));
     }
-    return is_signed(scalar) ? text_of(signed_of(scalar, bits)) : text_of(unsigned_of(scalar, bits));
+    return is_signed_integer(scalar) ? text_of(signed_of(scalar, bits)) : text_of(unsigned_of(scalar, bits));
 }
 
 std::string python_literal(const Type& type, std::span<const std::uint64_t> numbers,

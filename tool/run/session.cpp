@@ -198,8 +198,8 @@ static DebugCalls read_all_debug_calls(const std::map<std::string, std::string>&
     for (const auto& [path, text] : sources) {
         DebugCalls calls = read_debug_calls(text, path, use);
         add_distinct(all.errors, std::move(calls.errors));
-        for (DebugMessage& one : calls.messages) {
-            const auto known = std::ranges::find(all.messages, one.number, &DebugMessage::number);
+        for (manifest::Message& one : calls.messages) {
+            const auto known = std::ranges::find(all.messages, one.number, &manifest::Message::number);
             if (known != all.messages.end() && *known != one) {
                 all.errors.push_back({Severity::error,
                                       "message-number",
@@ -212,7 +212,7 @@ static DebugCalls read_all_debug_calls(const std::map<std::string, std::string>&
             }
         }
     }
-    std::ranges::sort(all.messages, {}, &DebugMessage::number);
+    std::ranges::sort(all.messages, {}, &manifest::Message::number);
     return all;
 }
 
@@ -232,8 +232,7 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     if (plan) {
         DebugCalls debug = read_all_debug_calls(module.value().sources, debug_use(spec));
         if (!debug.errors.empty()) return Outcome<Planned>(debug.errors).with_warnings(module.warnings());
-        for (DebugMessage& one : debug.messages)
-            plan.value().messages.push_back({one.number, std::move(one.text), std::move(one.place)});
+        plan.value().messages = std::move(debug.messages);
     }
     if (plan) add_distinct(warnings, add_field_defaults(plan.value(), module.value(), compiler));
     Outcome<Planned> planned =

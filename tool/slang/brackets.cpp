@@ -106,10 +106,10 @@ bool has_no_derivative(std::string_view type) {
 }
 
 // FNV-1a.
-std::string hash_of(std::string_view text) {
+std::uint64_t hash_of(std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325U;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    return std::to_string(hash);
+    return hash;
 }
 
 }  // namespace kf::gen

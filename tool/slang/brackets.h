@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,6 @@ protected:
 [[nodiscard]] bool has_no_derivative(std::string_view type);
 
 /// Differs from text to text, for names.
-[[nodiscard]] std::string hash_of(std::string_view text);
+[[nodiscard]] std::uint64_t hash_of(std::string_view text);
 
 }  // namespace kf::gen

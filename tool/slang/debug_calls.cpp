@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "slang/brackets.h"
 #include "slang/insertions.h"
 #include "slang/lexed_text.h"
 #include "slang/tokens.h"
@@ -47,12 +48,6 @@ struct Conversion {
     char components = 0;  ///< of "%v3f" the 3, else 0
     std::size_t at = 0;   ///< in the format
 };
-
-std::uint32_t hash_of_text(std::string_view text) {
-    std::uint32_t hash = 2166136261U;  // FNV-1a
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-    return hash;
-}
 
 /// A literal's text, without quotes and with what its escapes mean.
 std::string unescaped(std::string_view literal) {
@@ -226,7 +221,7 @@ private:
         const std::string name = std::filesystem::path(path_).filename().generic_string();
         const std::string line = name + ":" + std::to_string(line_at(text_, offset));
         const std::string key = line + ":" + std::to_string(column_at(text_, offset)) + ":" + text;
-        const DebugMessage message{hash_of_text(key), std::move(text), line};
+        const manifest::Message message{static_cast<std::uint32_t>(hash_of(key)), std::move(text), line};
         if (std::find(found.messages.begin(), found.messages.end(), message) == found.messages.end())
             found.messages.push_back(message);
         return std::to_string(message.number) + "u";

@@ -9,18 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/message.h"
 #include "diagnostic/diagnostic.h"
 
 namespace kf::gen {
-
-/// What kernels that report name by its number.
-struct DebugMessage {
-    std::uint32_t number = 0;
-    std::string text;   ///< a line's format; what an assertion says; the name of what is indexed
-    std::string place;  ///< "poly.slang:12"
-
-    bool operator==(const DebugMessage&) const = default;
-};
 
 struct DebugUse {
     bool prints =
@@ -31,7 +23,7 @@ struct DebugUse {
 
 /// What texts say for a DebugUse.
 struct DebugCalls {
-    std::vector<DebugMessage> messages;
+    std::vector<manifest::Message> messages;
     Diagnostics errors;  ///< formats that are wrong, and what can't be checked
 };
 

@@ -252,7 +252,7 @@ std::vector<std::string> Session::further_imports(const std::string& kernel) con
 
 Outcome<slang::IModule*> Session::load_generated(const std::string& name, const std::string& text) {
     // Named by its text, which is loaded once into a session.
-    const std::string hashed = name + "_" + hash_of(text);
+    const std::string hashed = name + "_" + std::to_string(hash_of(text));
     const std::string compiled = sources_->as_compiled(text);
     Outcome<slang::IModule*> module = load_text(hashed, compiled);
     if (module || !has_unknown_name(module)) return module;

@@ -2,39 +2,34 @@
 #include "slang/signed_remainders.h"
 
 #include <cstdint>
-#include <cstring>
-#include <utility>
 
-#include "slang/spirv_words.h"
+#include "slang/spirv_rewriter.h"
 
 namespace kf::gen {
 
 bool expand_signed_remainders(std::string& code) {
+    const auto is_remainder = [](std::uint32_t opcode, std::size_t count) {
+        return opcode == op_s_rem && count == 5;
+    };
     bool has_remainders = false;
     const bool whole = each_instruction(code, [&](std::uint32_t opcode, std::size_t, std::size_t count) {
-        has_remainders |= opcode == op_s_rem && count == 5;
+        has_remainders |= is_remainder(opcode, count);
     });
     if (!whole || !has_remainders) return whole;
-    std::uint32_t bound = word_at(code, bound_word);
-    std::string expanded = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
-    const auto add = [&](std::uint32_t opcode, const Words& operands) {
-        const Words made = instruction_of(opcode, operands);
-        expanded.append(reinterpret_cast<const char*>(made.data()), made.size() * sizeof(std::uint32_t));
-    };
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        if (opcode != op_s_rem || count != 5) {
-            expanded.append(code, index * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
-            return;
+    SpirvRewriter rewriter(code);
+    for (const Words& words : rewriter.instructions()) {
+        if (!is_remainder(opcode_of(words), words.size())) {
+            rewriter.put(words);
+            continue;
         }
-        const Words rem = words_at(code, index, count);  // its type, its id, and the two operands
-        const std::uint32_t quotient = bound++;
-        const std::uint32_t product = bound++;
-        add(op_s_div, {rem[1], quotient, rem[3], rem[4]});
-        add(op_i_mul, {rem[1], product, quotient, rem[4]});
-        add(op_i_sub, {rem[1], rem[2], rem[3], product});
-    });
-    std::memcpy(expanded.data() + bound_word * sizeof bound, &bound, sizeof bound);
-    code = std::move(expanded);
+        const std::uint32_t type = words[1];
+        const std::uint32_t quotient = rewriter.next_id();
+        const std::uint32_t product = rewriter.next_id();
+        rewriter.put(op_s_div, {type, quotient, words[3], words[4]});
+        rewriter.put(op_i_mul, {type, product, quotient, words[4]});
+        rewriter.put(op_i_sub, {type, words[2], words[3], product});
+    }
+    code = rewriter.code();
     return true;
 }
 

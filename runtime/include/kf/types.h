@@ -103,6 +103,9 @@ enum class ScalarType : std::uint8_t {
 
 /// float16, float32 and float64: those that have gradients.
 [[nodiscard]] constexpr bool is_floating(ScalarType scalar) { return scalar >= ScalarType::float16; }
+[[nodiscard]] constexpr bool is_signed_integer(ScalarType scalar) {
+    return scalar >= ScalarType::int8 && scalar <= ScalarType::int64;
+}
 
 /// What one element of a tensor is: a scalar, or a block of scalars (float3: {3}), row-major, packed.
 struct ElementType {

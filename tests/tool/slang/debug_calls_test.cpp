@@ -55,7 +55,7 @@ TEST(DebugCalls, NameMessagesByPlaceAndText) {
     // Wherever the file lies.
     EXPECT_EQ(read_debug_calls(text, "/other/a.slang", printing).messages, calls.messages);
     const std::string made = with_debug_calls(text, "/folder/a.slang", printing);
-    for (const DebugMessage& message : calls.messages)
+    for (const kf::manifest::Message& message : calls.messages)
         EXPECT_THAT(made, HasSubstr(std::to_string(message.number) + "u"));
     EXPECT_THAT(made, HasSubstr("kf_print_integer("));
     EXPECT_THAT(made, HasSubstr("kf_print_float("));

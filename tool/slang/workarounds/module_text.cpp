@@ -50,7 +50,7 @@ Insertions ModuleText::numbered() const {
 std::string ModuleText::changed() const { return with_insertions(text, tokens, numbered()); }
 
 std::string added_name(std::string_view what, std::string_view original) {
-    return std::string(added).append(what) + "_" + hash_of(original);
+    return std::string(added).append(what) + "_" + std::to_string(hash_of(original));
 }
 
 bool is_added_name(std::string_view function, std::string_view what) {
