@@ -2,6 +2,7 @@
 #include "cuda/stream.h"
 
 #include <chrono>
+#include <optional>
 #include <thread>
 
 namespace kf::cuda {
@@ -9,6 +10,29 @@ namespace {
 
 constexpr std::chrono::milliseconds patience{50};
 constexpr std::chrono::microseconds pause{100};
+/// The driver spins as well; of a longer wait a pause is a small part.
+constexpr std::chrono::milliseconds spinning{2};
+
+/// What a stream has come to do by now.
+class Mark {
+public:
+    Mark(const Context& context, CUstream stream) : context_(context) {
+        context_.check(context_.cu.cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+        const CUresult result = context_.cu.cuEventRecord(event_, stream);
+        if (result == CUDA_SUCCESS) return;
+        (void)context_.cu.cuEventDestroy_v2(event_);
+        context_.check(result, "cuEventRecord");
+    }
+    ~Mark() { (void)context_.cu.cuEventDestroy_v2(event_); }
+    Mark(const Mark&) = delete;
+    Mark& operator=(const Mark&) = delete;
+
+    [[nodiscard]] CUresult query() const { return context_.cu.cuEventQuery(event_); }
+
+private:
+    const Context& context_;
+    CUevent event_ = nullptr;
+};
 
 }  // namespace
 
@@ -56,8 +80,10 @@ void Stream::wait_for_driver(void (*meanwhile)()) const {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
     Clock::time_point asked = begin;
+    // Other threads may issue work for ever: a stream that is busy still may have done what is waited for.
+    std::optional<Mark> mark;
     while (meanwhile != nullptr) {
-        const CUresult result = context_->cu.cuStreamQuery(handle_);
+        const CUresult result = mark ? mark->query() : context_->cu.cuStreamQuery(handle_);
         if (result == CUDA_SUCCESS) return;
         // What fails here fails below, too, which says so.
         if (result != CUDA_ERROR_NOT_READY) break;
@@ -66,8 +92,8 @@ void Stream::wait_for_driver(void (*meanwhile)()) const {
             meanwhile();
             asked = now;
         }
-        // The driver spins as well; of a long wait a pause is a small part.
-        if (now - begin >= 20 * pause) {
+        if (now - begin >= spinning) {
+            if (!mark) mark.emplace(*context_, handle_);
             std::this_thread::sleep_for(pause);
         }
     }

@@ -278,7 +278,8 @@ CUtexObject Arrays::make_texture(const driver::ImageRange& range, const CudaSamp
         view.depth = whole.Depth;
         view.firstMipmapLevel = range.first_mip;
         view.lastMipmapLevel = range.first_mip + range.mips - 1;
-        view.lastLayer = shape_.layers - 1;
+        // A single cube counts as having no layers.
+        if (is_layered(shape_)) view.lastLayer = shape_.layers - 1;
     }
     const Current current(*context_);
     const BesideCaptures beside(*context_);

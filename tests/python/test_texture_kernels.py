@@ -13,6 +13,9 @@ pytestmark = pytest.mark.usefixtures("device")
 
 EXTENTS = [(1, 1), (7, 33), (33, 7), (257, 17)]
 RNG = np.random.default_rng(19)
+#: How far a store may be off, of a fraction of 1: Vulkan allows both levels beside a value, Direct3D 0.6 of one,
+#: and NVIDIA's GPUs take 39 for 39.54.
+LEVELS = 0.6
 
 Array = npt.NDArray[Any]
 
@@ -175,10 +178,10 @@ def test_faces_feed_calls_as_layers(textures: ModuleType, kind: str, size: int) 
         gain = texels(faces, 1, 1)
         found = textures.tone_faces(view, gain)
         assert found.shape == view.shape and found.kind == "2d_array"
-        np.testing.assert_allclose(found.to_numpy(), 255.0 * seen * gain[..., None], rtol=0, atol=0.51)
+        np.testing.assert_allclose(found.to_numpy(), 255.0 * seen * gain[..., None], rtol=0, atol=LEVELS)
     into = kf.Texture.empty((2 * size, 2 * size), "rgba8", kind=kind, layers=faces)
     textures.tone_faces(given, np.ones((1, 1, 1), np.float32), out=into.layer_range(0, faces))
-    np.testing.assert_allclose(into.to_numpy(), 255.0 * image, rtol=0, atol=0.51)
+    np.testing.assert_allclose(into.to_numpy(), 255.0 * image, rtol=0, atol=LEVELS)
 
 
 def test_faces_are_written_and_changed_in_place(textures: ModuleType) -> None:

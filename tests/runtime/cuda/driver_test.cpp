@@ -172,6 +172,18 @@ TEST_F(DriverTest, AWaitThatIsGivenUpKeepsTheWork) {
     EXPECT_EQ(fake_.busy_queries, 0);
 }
 
+TEST_F(DriverTest, AWaitEndsThoughOtherThreadsNeverStop) {
+    const auto device = open();
+    const auto kernel = device->load_kernel(add_step_kernel());
+    const auto data = upload(*device, Words(100, 1));
+    device->while_waiting = [] { throw std::runtime_error("it waits for what came later"); };
+    fake_.is_never_idle = true;
+    add_step(*device, kernel, data, data, 1);
+    EXPECT_NO_THROW(device->wait());
+    EXPECT_NO_THROW(device->on_stream(fake_.create_stream())->wait());
+    EXPECT_THAT(read(*device, data), Each(2U));
+}
+
 TEST_F(DriverTest, TheHostsMemoryOfAWaitThatIsGivenUpStaysInUse) {
     const auto device = open();
     const auto kernel = device->load_kernel(add_step_kernel());

@@ -40,7 +40,8 @@ TEST_P(TimestampTest, IsOfItsStream) {
     application_->begin_capture(stream);
     EXPECT_EQ(view->mark_time(), nullptr);
     // Another stream's capture forbids nothing.
-    EXPECT_GE(device_->nanoseconds(*device_->mark_time(), *device_->mark_time()), 0);
+    const auto third = device_->mark_time();
+    EXPECT_GE(device_->nanoseconds(*third, *device_->mark_time()), 0);
     application_->destroy(application_->end_capture(stream));
 }
 

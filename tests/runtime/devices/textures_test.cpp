@@ -201,7 +201,7 @@ TEST_P(TexturesTest, FeedCallsTexelByTexel) {
     const auto texels = half.to_vector<uint8_t4>();
     for (std::size_t i = 0; i < texels.size(); ++i)
         for (std::size_t c = 0; c < 4; ++c)
-            EXPECT_NEAR(texels[i][c], (double(i) + double(c) / 8) / 512 * 255, 0.51) << i;
+            EXPECT_NEAR(texels[i][c], (double(i) + double(c) / 8) / 512 * 255, 0.6) << i;  // as GPUs round
     const auto into = RWTexture2D<float4>::empty(device_, {7, 33}, {.format = TextureFormat::rgba8});
     Encoder encoder = device_.encoder();
     module_.tone.append_to(encoder, image, 1.F / 512, out(into));

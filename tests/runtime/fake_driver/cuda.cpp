@@ -171,7 +171,7 @@ CUresult cuStreamQuery(CUstream stream) {
         return CUDA_ERROR_NOT_READY;
     }
     run_until(*found, found->issued);
-    return world->lost;
+    return world->fake->is_never_idle ? CUDA_ERROR_NOT_READY : world->lost;
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
     KF_ENTER(cuStreamWaitEvent)

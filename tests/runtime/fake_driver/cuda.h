@@ -51,6 +51,7 @@ public:
     bool gathers = true;                             ///< arrays can be made for that
     int max_threads = 1024;                          ///< of a kernel's group
     int busy_queries = 0;                            ///< calls of cuStreamQuery that find work to do still
+    bool is_never_idle = false;  ///< cuStreamQuery finds work of others, however long one waits
 
     std::map<std::string, std::size_t> calls;  ///< by function
     /// What a real driver would not forgive: the wrong current context, memory or streams that are gone,
