@@ -18,8 +18,8 @@ endfunction()
 # runs: its optimiser, and modules.
 set(kf_slang_files "
         set(slang \"$<TARGET_FILE:$<IF:$<TARGET_EXISTS:slang::slang>,slang::slang,kf::slang>>\")
-        file(REAL_PATH \"\${slang}\" slang_folder)
-        cmake_path(GET slang_folder PARENT_PATH slang_folder)
+        cmake_path(GET slang PARENT_PATH slang_folder)
+        file(REAL_PATH \"\${slang}\" slang)
         file(GLOB opened \"\${slang_folder}/libslang-gls*.so*\" \"\${slang_folder}/slang-standard-module-*\")
         ")
 

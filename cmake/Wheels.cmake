@@ -7,7 +7,6 @@ install(PROGRAMS $<TARGET_FILE:kfgen> $<TARGET_FILE:kfgen-check>
     DESTINATION kfgen COMPONENT wheel-tool EXCLUDE_FROM_ALL)
 install(CODE "${kf_slang_files}
     set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/kfgen\")
-    file(REAL_PATH \"\${slang}\" slang)
     file(COPY \"\${slang}\" \${opened} DESTINATION \"\${folder}\" PATTERN __pycache__ EXCLUDE)
     file(RPATH_SET FILE \"\${folder}/kfgen\" NEW_RPATH \"\\\$ORIGIN\")
     if(CMAKE_INSTALL_DO_STRIP)

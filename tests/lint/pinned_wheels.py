@@ -2,8 +2,8 @@
 
 usage: pinned_wheels.py [REQUIREMENTS...]
 
-pip resolves them, with what they depend on, as if it were that Python, and installs nothing. Of PyTorch, a
-wheel of its version has to exist: resolving it would download gigabytes. What passed with the same pins isn't
+pip resolves them, with what they depend on, as if it were that Python, and installs nothing. Of PyTorch and
+what depends on it, a wheel has to exist: resolving it would download gigabytes. What passed with the same pins isn't
 asked again for a week, as packages can be withdrawn.
 """
 
@@ -50,7 +50,7 @@ def is_offered(name: str, release: str, *wheels: str) -> bool:
 def complaints(requirements: list[Path], version: str) -> list[str]:
     """What is wrong for a version of Python; nothing if all can be installed together."""
     lines = [line for path in requirements for line in (ROOT / path).read_text().splitlines()]
-    torch = [line for line in lines if line.startswith("torch==")]
+    torch = [line for line in lines if line.startswith(("torch==", "slangtorch=="))]
     wheels = ("--only-binary=:all:", "--python-version", version)
     found = unresolved("\n".join(line for line in lines if line not in torch), *wheels)
     found += [f"ERROR: no wheel of {line}" for line in torch if not is_offered(*line.split("=="), *wheels)]

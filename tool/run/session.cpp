@@ -243,10 +243,19 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     return std::move(planned).with_warnings(module.warnings()).with_warnings(std::move(warnings));
 }
 
+/// The site packages that a file of a wheel lies in, or leads to, where NVIDIA's wheels are there, too; else
+/// nothing.
+std::filesystem::path wheels_around(const std::filesystem::path& file) {
+    std::error_code failure;
+    std::filesystem::path folder = std::filesystem::canonical(file, failure).parent_path();
+    while (folder.has_relative_path() && !std::filesystem::is_directory(folder / "nvidia", failure))
+        folder = folder.parent_path();
+    return folder.has_relative_path() ? folder : std::filesystem::path();
+}
+
 Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda(
     const std::vector<std::filesystem::path>& folders) {
-    // Slang's library lies in a folder of the site packages when it comes from a wheel.
-    CudaSearch search = default_cuda_search(slang_library_path().parent_path().parent_path());
+    CudaSearch search = default_cuda_search(wheels_around(slang_library_path()));
     search.source_folders = folders;
     return open_nvrtc(search);
 }

@@ -11,9 +11,10 @@ std::filesystem::path slang_library_path() {
     if (dladdr(reinterpret_cast<const void*>(&slang_createGlobalSession), &info) == 0 ||
         info.dli_fname == nullptr)
         return {};
+    // Not where a link leads: what Slang opens lies beside the link.
     std::error_code failed;
-    const std::filesystem::path path = std::filesystem::canonical(info.dli_fname, failed);
-    return failed ? std::filesystem::path() : path;
+    const std::filesystem::path path = std::filesystem::absolute(info.dli_fname, failed).lexically_normal();
+    return !failed && std::filesystem::exists(path, failed) ? path : std::filesystem::path();
 }
 
 }  // namespace kf::gen

@@ -4,8 +4,10 @@ The C++ test gradients_test.cpp checks the same artifacts under sanitizers. `./b
 first, because it leaves the driver's code for these kernels in Mesa's cache.
 """
 
+import importlib.util
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -61,8 +63,52 @@ SPECS = [
 ]
 
 
+# Specs whose kernels an older Slang compiles as well: loops, structs, methods, generics.
+OLDER = ["tests/python/specs/members", "tests/python/specs/inferred", "samples/raytrace_structs/raytrace_structs"]
+
+
+@pytest.fixture(scope="module")
+def older_slang(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which kfgen loads the older Slang of slangpy's wheel, whose optimiser it has, too."""
+    linked = subprocess.run(["ldd", build_dir / "tool" / "kfgen"], capture_output=True, text=True, check=True).stdout
+    (name,) = re.findall(r"libslang-compiler\S+(?= =>)", linked)
+    wheel = importlib.util.find_spec("slangpy")
+    if wheel is None or not wheel.submodule_search_locations:
+        pytest.fail("the wheel of slangpy is missing, which the tests need for an older Slang")
+    folder = tmp_path_factory.mktemp("slang")
+    (older,) = Path(wheel.submodule_search_locations[0]).glob("libslang-compiler.so.*")
+    assert older.name != name, "Slang is as old as slangpy's: nothing would be compared"
+    (folder / name).symlink_to(older)
+    (optimiser,) = older.parent.glob("libslang-glslang-*")
+    (folder / optimiser.name).symlink_to(optimiser)
+    return {"LD_LIBRARY_PATH": str(folder)}
+
+
+@pytest.mark.parametrize("checked", OLDER)
+def test_gradients_are_right_with_an_older_slang(
+    checked: str, build_dir: Path, generated_folder: Callable[[str], Path], older_slang: dict[str, str]
+) -> None:
+    check_gradients(checked, build_dir, generated_folder, older_slang)
+
+
+def test_the_older_slang_is_used(build_dir: Path, older_slang: dict[str, str], tmp_path: Path) -> None:
+    def kfgen(*words: str | Path) -> str:
+        environment = {**os.environ, **older_slang}
+        command = [build_dir / "tool" / "kfgen", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+    kfgen("generate", ROOT / "samples" / "add" / "add.kf.json", "-o", tmp_path)
+    assert "slang 2026.12" in kfgen("inspect", tmp_path / "add.kfa")
+
+
 @pytest.mark.parametrize("checked", [*ARTIFACTS, *SPECS])
 def test_gradients_are_right(checked: str, build_dir: Path, generated_folder: Callable[[str], Path]) -> None:
+    check_gradients(checked, build_dir, generated_folder, {})
+
+
+def check_gradients(
+    checked: str, build_dir: Path, generated_folder: Callable[[str], Path], environment: dict[str, str]
+) -> None:
     name = Path(checked).name
     subject = ROOT / f"{checked}.kf.json"
     if checked in ARTIFACTS:
@@ -81,7 +127,7 @@ def test_gradients_are_right(checked: str, build_dir: Path, generated_folder: Ca
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, **cache},
+        env={**os.environ, **cache, **environment},
     )
     report = json.loads(done.stdout)
     differing = MEANT_TO_DIFFER.get(name, set())
