@@ -11,7 +11,7 @@ from arrays import SIZES, Array, numbers
 from loader import Loader
 
 # As constant_at() numbers them: given by the spec, by a declaration or by the file that is linked.
-CONSTANTS = [3, 4, 1.5, 0.25, 255, -(2**63), 1, 12, 2**32 - 1, 5]
+CONSTANTS = [3, 4, 1.5, 0.25, 255, -(2**63), 1, 12, 2**32 - 1, 5, 4, 0.75, 1, 9]
 
 
 @pytest.fixture(scope="module", name="link_time")
@@ -38,6 +38,15 @@ def close(found: kf.Tensor | None, wanted: Array) -> None:
 @pytest.mark.parametrize("which", range(len(CONSTANTS)))
 def test_constants(link_time: ModuleType, which: int) -> None:
     assert link_time.constant_at(which) == CONSTANTS[which]
+
+
+@pytest.mark.parametrize(("variant", "width", "gain"), [(None, 8, 0.75), ("short", 2, 2.0)])
+def test_specialization_constants(link_time: ModuleType, variant: str | None, width: int, gain: float) -> None:
+    function = link_time.turned if variant is None else link_time.turned.options(variant=variant)
+    array = floats((48,), 7)
+    y = kf.Tensor.from_numpy(array)
+    function.threads(48)(y)
+    np.testing.assert_array_equal(y.to_numpy(), gain * array.reshape(-1, width)[:, ::-1].reshape(-1))
 
 
 @pytest.mark.parametrize("variant", [None, "fifth", "small_groups"])

@@ -8,7 +8,6 @@
 #include "slang/debug_calls.h"
 #include "slang/diagnostics.h"
 #include "slang/library.h"
-#include "slang/nesting.h"
 #include "slang/older_names.h"
 
 namespace kf::gen {
@@ -371,7 +370,7 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
                           {}};
     }
     const fs::path file = canonical_path(given);
-    if (const auto error = check_nesting(*text, file)) {
+    if (const auto error = check_text(*text, file)) {
         return *error;
     }
     slang::IModule* module = find_loaded(file);

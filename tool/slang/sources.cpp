@@ -15,6 +15,8 @@
 #include "slang/gradient_texts.h"
 #include "slang/nesting.h"
 #include "slang/own_types.h"
+#include "slang/pack_counts.h"
+#include "slang/specialization_constants.h"
 
 namespace kf::gen {
 
@@ -106,7 +108,8 @@ std::string Sources::as_compiled(const std::string& text) {
 
 std::string Sources::as_module(const std::string& text, const fs::path& path) {
     const std::string debugged = with_debug_calls(text, path.string(), debug_);
-    return as_compiled(with_block_values(as_functions(with_settable_globals(debugged, globals_)))) +
+    return as_compiled(with_block_values(
+               as_functions(with_link_constants(with_settable_globals(debugged, globals_))))) +
            behind_functions(text);
 }
 
@@ -135,11 +138,16 @@ static bool is_compiled_beside_text(const fs::path& path) {
            fs::is_regular_file(fs::path(path).replace_extension(".slang"), failure);
 }
 
+std::optional<Diagnostic> check_text(std::string_view text, const fs::path& file) {
+    auto error = check_nesting(text, file);
+    return error ? error : check_pack_counts(text, file);
+}
+
 SlangResult Sources::loadFile(const char* path, ISlangBlob** blob) {
     if (is_compiled_beside_text(path)) return SLANG_E_NOT_FOUND;
     const std::string* text = find(path);
     if (text == nullptr) return SLANG_E_NOT_FOUND;
-    if (const auto error = check_nesting(*text, canonical_path(path))) {
+    if (const auto error = check_text(*text, canonical_path(path))) {
         refused_.push_back(*error);
         return SLANG_E_CANNOT_OPEN;
     }

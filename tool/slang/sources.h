@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -98,6 +99,9 @@ private:
     bool has_opened_ = false;
     Diagnostics refused_;
 };
+
+/// What a text must not have, as Slang would crash on it, or compute something else.
+std::optional<Diagnostic> check_text(std::string_view text, const std::filesystem::path& file);
 
 /// Returns the path without links and dots, whether it exists or not.
 std::filesystem::path canonical_path(const std::filesystem::path& path);

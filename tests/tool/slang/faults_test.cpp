@@ -196,5 +196,27 @@ TEST(WrittenValuesInSlang, ConstantsOfInoutParametersPassGradientsOn) {
     EXPECT_FALSE(std::regex_search(derivative_code(text("held = 0")), read_first));
 }
 
+// Once Slang counts these, pack_counts.h has become unnecessary.
+TEST_F(SlangFaults, CountsOfWhatIsNoPack) {
+    const auto with = [](const std::string& counted) {
+        return "int all<each T>(expand each T t) { return countof(T) + countof(t); }\n"
+               "int f(float a[5], Tuple<int, float> t) { return all(1, 2.0) + countof(" +
+               counted + "); }\n";
+    };
+    for (const char* counted : {"a", "t", "float[5]", "Array<float3, 7>", "(a)"}) {
+        SCOPED_TRACE(counted);
+        const Diagnostics errors = read_errors(with(counted));
+        ASSERT_EQ(errors.size(), 1U) << describe(errors);
+        EXPECT_EQ(errors[0].id, "slang-countof");
+        EXPECT_EQ(errors[0].location.line, 2);
+        EXPECT_EQ(errors[0].location.column, 63);
+        EXPECT_THAT(errors[0].notes, Contains(HasSubstr("a.getCount()")));
+    }
+    const Diagnostics none = read_errors(
+        "int all<each T>(expand each T t) { return countof(T) + countof(t); }\n"
+        "int f(float a[5]) { return all(1, 2.0) + int(a.getCount()); }\n");
+    EXPECT_EQ(none.size(), 0U) << describe(none);
+}
+
 }  // namespace
 }  // namespace kf::gen

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "slang/workarounds/constructed_structs.h"
 #include "slang/workarounds/elements.h"
 #include "slang/workarounds/folded_vectors.h"
 #include "slang/workarounds/inout_constants.h"
@@ -14,6 +15,7 @@
 #include "slang/workarounds/remainders.h"
 #include "slang/workarounds/scalar_parameters.h"
 #include "slang/workarounds/stored_parts.h"
+#include "slang/workarounds/tuple_parts.h"
 #include "slang/workarounds/while_loops.h"
 #include "slang/workarounds/written_scalars.h"
 #include "slang/workarounds/written_values.h"
@@ -23,6 +25,53 @@ namespace kf::gen {
 namespace {
 
 constexpr std::array cases = {
+    FaultCase{&constructed_structs, "Nested", R"(
+import other;
+[Differentiable] float f(Out o) { return o.in.x * o.in.x * o.in.k; }
+float measured(float x, int i, int j)
+{
+    Out o = Out(x);
+    var p = diffPair(o);
+    bwd_diff(f)(p, 1);
+    return p.d.in.x;
+}
+)",
+              "6", R"(
+module other;
+public struct Out : IDifferentiable { public In in; public __init(float x) { in = In(x); } }
+public struct In : IDifferentiable
+{
+    public float x; public no_diff int k;
+    public __init(float x) { this.x = x; k = 3; }
+}
+)"},
+    FaultCase{&constructed_structs, "ByAnInterface", R"(
+import other;
+[Differentiable] float f(Outer.Out<float> o) { return o.in.x * o.in.x * o.in.k; }
+float measured(float x, int i, int j)
+{
+    Outer.Out<float> o = Outer.Out<float>(x);
+    var p = diffPair(o);
+    bwd_diff(f)(p, 1);
+    return p.d.in.x;
+}
+)",
+              "6", R"(
+module other;
+public interface IThing : IDifferentiable {}
+public struct In<T : __BuiltinFloatingPointType> : IThing where T : IDifferentiable
+{
+    public T x; public no_diff int k;
+    public __init(T x) { this.x = x; k = 3; }
+}
+public struct Outer
+{
+    public struct Out<T : __BuiltinFloatingPointType> : IThing where T : IDifferentiable
+    {
+        public In<T> in; public __init(T x) { in = In<T>(x); }
+    }
+}
+)"},
     FaultCase{&elements, "VectorAtTwoIndices", R"(
 [Differentiable] float f(float3 p, int i, int j) { return p[i] + p[j]; }
 float measured(float x, int i, int j)
@@ -49,6 +98,40 @@ float measured(float x, int i, int j)
 }
 )",
               "3"},
+    FaultCase{&tuple_parts, "AComponent", R"(
+[Differentiable] float f(float x)
+{
+    Tuple<float, float3> t = makeTuple(x, float3(2 * x));
+    if (x > 0) t._1.z = x * x;
+    return t._0 * t._1.z + t._1.x;
+}
+)",
+              "5"},
+    FaultCase{&tuple_parts, "BehindAStore", R"(
+[Differentiable] float f(float x)
+{
+    Tuple<float, float3> t = makeTuple(x, float3(2 * x));
+    t._1 = t._1;
+    t._1.z *= x;
+    t._1[1] = t._1.z + x;
+    return t._0 * t._1.z + t._1.y;
+}
+)",
+              "11"},
+    FaultCase{&tuple_parts, "FieldsAndCalls", R"(
+struct Pair : IDifferentiable { float a; float3 v; }
+struct Two : IDifferentiable { Tuple<float, Pair> t; }
+[Differentiable] void scale(inout float a, inout float3 v, float by) { a = a * by; v.y = by; }
+[Differentiable] float f(float x)
+{
+    Two two;
+    two.t = makeTuple(x, Pair(x, float3(x)));
+    scale(two.t._1.a, two.t._1.v, x);
+    two.t._1.v.z = x * x;
+    return two.t._1.a * two.t._1.v.y + two.t._1.v.z;
+}
+)",
+              "5"},
     FaultCase{&remainders, "AScalar", R"(
 [Differentiable] float f(float x) { return x < 0 ? x : fmod(7.5, x + 1); }
 )",

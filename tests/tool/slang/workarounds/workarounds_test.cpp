@@ -41,8 +41,14 @@ std::unique_ptr<Compiler> compiler_with(std::vector<std::string> workarounds) {
     return make_compiler(options);
 }
 
-Compiled compile(Compiler& compiler, std::string_view module) {
-    Outcome<CompiledKernel> kernel = compiler.compile({"k", kernel_text(module), {}}, CodeTarget::spirv);
+Compiled compile(Compiler& compiler, const FaultCase& fault, const ScratchFolder& folder) {
+    if (!fault.imported.empty()) {
+        const Outcome<Module> other =
+            compiler.reflect({folder.write("other.slang", std::string(fault.imported))});
+        if (!other) return {{}, other.errors()};
+    }
+    Outcome<CompiledKernel> kernel =
+        compiler.compile({"k", kernel_text(fault.module), {}}, CodeTarget::spirv);
     return kernel ? Compiled{std::move(kernel.value()), {}} : Compiled{{}, kernel.errors()};
 }
 
@@ -100,13 +106,14 @@ TEST_P(WorkaroundsAtHand, AreNeededAndHelp) {
         Compiled without;
         Compiled with;
     };
+    const ScratchFolder folder;
     const auto without = compiler_with({});
     const auto with = compiler_with({std::string(workaround_.name)});
     const std::string tag = with->version();
     std::vector<Tried> tried;
     for (const FaultCase& fault : fault_cases()) {
         if (fault.workaround != &workaround_) continue;
-        tried.push_back({&fault, compile(*without, fault.module), compile(*with, fault.module)});
+        tried.push_back({&fault, compile(*without, fault, folder), compile(*with, fault, folder)});
     }
     ASSERT_FALSE(tried.empty()) << "add a case to fault_cases.cpp";
 
