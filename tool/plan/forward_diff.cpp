@@ -149,7 +149,7 @@ Diagnostics check_forward_diff(const Function& function, const PlannedCall& call
                  subject + " has no forward derivative: " + why +
                      (lost.treated_as_one ? "is marked [TreatAsDifferentiable]"
                                           : "has a backward derivative of its own and no forward one") +
-                     ", so that Slang would take its value and its tangent for 0",
+                     ", so that Slang would take its tangent for 0",
                  {lost.treated_as_one
                       ? "give " + called +
                             " a [ForwardDerivative], or take the attribute away and write no_diff "

@@ -501,6 +501,7 @@ private:
         note_lost_tangents(module, lost_tangents(codes));
         add_distinct(warnings, hidden_loop_warnings(module.sources, workarounds_));
         Diagnostics errors = check_closed();
+        add_distinct(errors, lost_tangent_uses(module, slang_version(spGetBuildTagString())));
         Outcome<Module> outcome =
             errors.empty() ? Outcome<Module>(std::move(module)) : Outcome<Module>(std::move(errors));
         return std::move(outcome).with_warnings(std::move(warnings));

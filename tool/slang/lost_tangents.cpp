@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "slang/ir_text.h"
+#include "slang/lexed_text.h"
+#include "slang/tokens.h"
 
 namespace kf::gen {
 
@@ -63,7 +65,59 @@ private:
     ir::Module module_;
 };
 
+/// "S.f" of `S::f<float>` in the brackets that open at `open`; nothing of what is no name.
+std::string function_in(const LexedText& text, std::size_t open) {
+    std::string name;
+    std::size_t at = open + 1;
+    for (const std::size_t close = text.closing(open); at < close; ++at) {
+        if (text[at] == "<") break;
+        if (text[at] == ":" && text[at + 1] == ":") {
+            name += '.';
+            ++at;
+        } else if (text[at] == "." || text.is_word(at)) {
+            name += text[at];
+        } else {
+            return {};
+        }
+    }
+    return name;
+}
+
 }  // namespace
+
+Diagnostics lost_tangent_uses(const Module& module, const std::optional<SlangVersion>& version) {
+    constexpr SlangVersion keeps_values{2026, 14, 0};
+    const bool opaque_is_right = version && *version >= keeps_values;
+    std::map<std::string, LostTangent> lost;
+    const auto note = [&](const std::vector<Function>& functions) {
+        for (const Function& function : functions) {
+            const LostTangent& one = function.lost_tangent;
+            if (!one.called.empty() && !(one.treated_as_one && opaque_is_right))
+                lost.emplace(function.name, one);
+        }
+    };
+    note(module.functions);
+    for (const NamedModule& named : module.modules) note(named.functions);
+    Diagnostics errors;
+    if (lost.empty()) return errors;
+    for (const auto& [path, source] : module.sources) {
+        const LexedText text(source);
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            if (!is_one_of(text[at], "fwd_diff", "__fwd_diff") || text[at + 1] != "(") continue;
+            const auto found = lost.find(function_in(text, at + 1));
+            if (found == lost.end()) continue;
+            const std::string called = "'" + found->second.called + "'";
+            errors.push_back(
+                {Severity::error,
+                 "lost-tangent",
+                 text.place(path, at),
+                 "the forward derivative of '" + found->first + "' takes the tangent of " + called +
+                     " for 0, which has no forward derivative",
+                 {"give " + called + " a [ForwardDerivative], or mark it [Differentiable], too"}});
+        }
+    }
+    return errors;
+}
 
 std::map<std::string, LostTangent> lost_tangents(std::span<const std::string> codes) {
     std::map<std::string, Calls> all;

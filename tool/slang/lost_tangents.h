@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "slang/module.h"
+#include "slang/slang_version.h"
 
 namespace kf::gen {
 
@@ -17,5 +19,9 @@ std::map<std::string, LostTangent> lost_tangents(std::span<const std::string> co
 
 /// Notes them in a module's functions, but for those whose forward derivative is written by hand.
 void note_lost_tangents(Module& module, const std::map<std::string, LostTangent>& lost);
+
+/// "lost-tangent" at each `fwd_diff(f)` of the module's own texts where `f` is such a function. Slang 2026.14
+/// gives what is marked [TreatAsDifferentiable] its value, and the tangent 0 is what the attribute means.
+Diagnostics lost_tangent_uses(const Module& module, const std::optional<SlangVersion>& version);
 
 }  // namespace kf::gen

@@ -128,7 +128,7 @@ TEST(Generator, RefusesCallsThatIndicesCantCount) {
           std::tuple{GeneratorKind::call_id, ScalarType::uint32, Dims{1, 2 * half + 1}},
           std::tuple{GeneratorKind::thread_id, ScalarType::int32, Dims{2, half}}}) {
         expect_error(ErrorCode::value_range, HasSubstr("its indices, 0 to"),
-                     [&, kind = kind, scalar = scalar, shape = shape] { bind_id(kind, scalar, shape); });
+                     [&, k = kind, s = scalar, extents = shape] { bind_id(k, s, extents); });
     }
     expect_error(ErrorCode::missing_argument, HasSubstr("no argument gives dimension 0"), [&] {
         forward(function(generator("i", GeneratorKind::call_id, 1), 1), {G::none(), G::none()});

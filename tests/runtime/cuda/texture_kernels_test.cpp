@@ -736,14 +736,16 @@ std::vector<float> reduced(const std::vector<float>& from, const std::array<std:
     for (std::uint32_t z = 0; z < now[2]; ++z) {
         for (std::uint32_t y = 0; y < now[1]; ++y) {
             for (std::uint32_t x = 0; x < now[0]; ++x) {
-                const auto [x0, x1, a] = beside(x, now[0], before[0]);
-                const auto [y0, y1, b] = beside(y, now[1], before[1]);
+                const auto in_x = beside(x, now[0], before[0]);
+                const auto in_y = beside(y, now[1], before[1]);
                 const auto [z0, z1, c] = beside(z, now[2], before[2]);
                 for (std::size_t i = 0; i < components; ++i) {
                     const auto at = [&](std::size_t u, std::size_t v, std::size_t w) {
                         return double{from[((w * before[1] + v) * before[0] + u) * components + i]};
                     };
-                    const auto plane = [&, a = a, b = b, x0 = x0, x1 = x1, y0 = y0, y1 = y1](std::size_t w) {
+                    const auto plane = [&](std::size_t w) {
+                        const auto [x0, x1, a] = in_x;
+                        const auto [y0, y1, b] = in_y;
                         return (at(x0, y0, w) * (1 - a) + at(x1, y0, w) * a) * (1 - b) +
                                (at(x0, y1, w) * (1 - a) + at(x1, y1, w) * a) * b;
                     };

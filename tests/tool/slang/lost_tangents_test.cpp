@@ -24,6 +24,7 @@ public struct Shape
     float unused;
     [BackwardDerivative(area_backward)] public static float area(float x) { return x * x; }
     public static void area_backward(inout DifferentialPair<float> x, float g) { x = diffPair(x.p, 2 * x.p * g); }
+    [Differentiable] public static float twice(float x) { return area(x) + x; }
 }
 [TreatAsDifferentiable] public float opaque(float x) { return x * x; }
 [TreatAsDifferentiable] public T vague<T : __BuiltinFloatingPointType>(T x) { return x * x; }
@@ -91,6 +92,32 @@ TEST(LostTangents, GoThroughWhatIsDifferentiatedWithTheFunction) {
     EXPECT_EQ(lost_in("through(x) * 2"), "only");
     EXPECT_EQ(lost_in("inner::deep(x)"), "square");
     EXPECT_EQ(lost_in("plain(x)", "inner.deep"), "square");
+}
+
+/// What is said of a text that takes the forward derivative of this.
+Diagnostics said_of_derivative(const std::string& name) {
+    ScratchFolder folder;
+    const auto path =
+        folder.write("uses.slang", tangent_declarations + "float slope(float x) { return fwd_diff(" + name +
+                                       ")(diffPair(x, 1.0)).d; }\n");
+    const Outcome<Module> module = make_compiler()->reflect({path});
+    return module ? Diagnostics{} : module.errors();
+}
+
+// Of what modules take themselves; Slang 2026.14 gives the value of what is treated as differentiable.
+TEST(LostTangents, AreRefusedWhereModulesTakeThem) {
+    for (const char* name : {"through", "Shape.twice", "Shape::twice", "inner.deep", "inner::deep"}) {
+        SCOPED_TRACE(name);
+        const Diagnostics errors = said_of_derivative(name);
+        ASSERT_EQ(errors.size(), 1U) << describe(errors);
+        EXPECT_EQ(errors[0].id, "lost-tangent");
+        EXPECT_EQ(errors[0].location.line, 29);
+        EXPECT_EQ(errors[0].location.column, 31);
+        EXPECT_THAT(errors[0].notes, testing::Contains(testing::HasSubstr("[ForwardDerivative]")));
+    }
+    for (const char* name : {"plain", "both", "mixed", "clear"})
+        EXPECT_EQ(said_of_derivative(name).size(), 0U) << name;
+    EXPECT_EQ(said_of_derivative("around").size(), make_compiler()->version() < "2026.14" ? 1U : 0U);
 }
 
 TEST(LostTangents, AreNoneWhereAForwardDerivativeIsThere) {
