@@ -48,7 +48,8 @@ def derived_spec(spec: Path, architecture: str, folder: Path) -> Path:
     """
     text = json.loads(spec.read_text())
     cuda = {"cuda": {"arch": [architecture], "ptx": True}}
-    is_as_it_stands = "cuda_header" in text.get("outputs", []) or text["name"] in VULKAN_ALONE
+    is_for_vulkan = text["name"] in VULKAN_ALONE or text["name"].endswith("_vulkan")
+    is_as_it_stands = "cuda_header" in text.get("outputs", []) or is_for_vulkan
     if not is_as_it_stands:
         text["targets"] = ["vulkan", cuda] if "vulkan" in text.get("targets", ["vulkan"]) else [cuda]
     for key in {"modules", "link", "search_paths"} & text.keys():

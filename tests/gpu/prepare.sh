@@ -24,7 +24,7 @@ if [ -z "$kfgen" ]; then
     kfgen=build/gpu/tool/kfgen
 fi
 
-mapfile -t specs < <(bash tests/gpu/list_specs.sh)
+mapfile -t specs < <(PYTHON=$python bash tests/gpu/list_specs.sh)
 mkdir -p "$folder"
 rm -rf "$folder/kfgen"
 if [ "${KF_GPU_GENERATE:-here}" = there ]; then
@@ -56,7 +56,7 @@ done
 
 # Most wrappers of the Python tests are not compiled there with their artifact inside: those sources stay here.
 excluded=()
-for spec in tests/python/specs/*.kf.json tests/gpu/specs/*.kf.json; do
+for spec in tests/python/specs/*.kf.json tests/gpu/specs/*.kf.json build/conformance/*.kf.json; do
     grep -q "kf_python_$(basename "$spec" .kf.json)\b" tests/runtime/*/CMakeLists.txt || excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/$(basename "$spec" .kf.json).cpp")
 done
 tar -C "$folder" "${excluded[@]}" --exclude '.*-state' --exclude generated/.cache -c generated sysroot carry $([ ! -d "$folder/kfgen" ] || echo kfgen) \

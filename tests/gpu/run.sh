@@ -78,7 +78,7 @@ done
 
 # The generated Python modules, each in a package of its name: kf_calls.calls.
 mkdir -p "$folder/python"
-for spec in tests/python/specs/*.kf.json tests/gpu/specs/*.kf.json; do
+for spec in $(bash tests/gpu/list_specs.sh | grep -E "^(tests/python|tests/gpu|build/conformance)/"); do
     name=$(basename "$spec" .kf.json)
     ln -sfn "$folder/generated/$name" "$folder/python/kf_$name"
 done
@@ -154,6 +154,13 @@ run_python() {
         -p no:cacheprovider --tb=short --maxfail=50 --junitxml="$results/$name.junit.xml"
 }
 
+# What it measures, conformance.DEVICE.json, is for tests/conformance/numerics.py.
+run_conformance() {
+    local name=conformance.${1/:/_}
+    step "$name" env KF_DEVICE="$1" KF_CONFORMANCE="$results/$name.json" "${limit[@]}" "$python" -m pytest -q \
+        tests/conformance -p no:cacheprovider --tb=short --junitxml="$results/$name.junit.xml"
+}
+
 # All beside one another: most of them use one core and little of the GPU.
 run_tests() {
     local program id share every=8
@@ -179,6 +186,7 @@ run_tests() {
         for ((share = 0; share < every; share++)); do
             run_python "$id" $share $every "${files[@]}" &
         done
+        run_conformance "$id" &
     done
     wait
     [ -n "$(device_ids cuda)" ] || skip "python.cuda" "$(why_no_cuda)"
