@@ -39,6 +39,28 @@ REFUSALS = [
         "vulkan",
         "Slang crashes",
     ),
+    Selection(
+        "equal not_equal less less_equal greater greater_equal select equal_bools not_equal_bools not_bools "
+        "shift_left shift_right",
+        "",
+        "matrix",
+        "",
+        "cuda",
+        "Slang's CUDA code lacks the operators",
+    ),
+    Selection("to_bool", "half float double", "matrix", "", "cuda", "Slang's CUDA code lacks the operators"),
+    Selection(
+        "half_table", "", "", "", "cuda", "CUDA has no tables of half that aren't computed at run time"
+    ),
+    Selection("select", "int64_t uint64_t", "vector", "", "cuda", "Slang's CUDA code lacks the function"),
+    Selection(
+        "remainder_floats remainder_of_large",
+        "half",
+        "vector matrix",
+        "",
+        "cuda",
+        "Slang's CUDA code lacks the operators",
+    ),
     Selection(TRANSCENDENTAL, "double", "", "", "vulkan", "SPIR-V has it for 16 and 32 bits alone"),
     Selection(
         "not_numbers to_bool",
@@ -51,7 +73,6 @@ REFUSALS = [
     Selection("to_bool", "half float double", "matrix", "", "vulkan", "Slang crashes"),
     Selection("ldexp", "double", "", "", "vulkan", "SPIR-V has it for 16 and 32 bits alone"),
     Selection("mad", " ".join(INTEGERS), "", "", "vulkan", "SPIR-V has it for floats alone"),
-    Selection("divide_by_itself", "float double", "vector", "", "vulkan", "Slang makes invalid SPIR-V of it"),
     Selection(
         "firstbitlow firstbithigh",
         "int8_t int16_t int64_t uint8_t uint16_t uint64_t",

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "slang/cuda_words.h"
+
 namespace kf::gen {
 
 namespace {
@@ -17,10 +19,6 @@ constexpr std::string_view device_marker = "__device__ ";
 
 /// Copies of one function in a kernel: as many cost less than what the calls of one would.
 constexpr std::uint64_t most_copies = 16;
-
-bool is_of_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 struct CudaFunction {
     std::string_view name;

@@ -12,6 +12,7 @@
 #include "slang/buffer_arrays.h"
 #include "slang/cuda_calls.h"
 #include "slang/cuda_elements.h"
+#include "slang/cuda_integers.h"
 #include "slang/declared_globals.h"
 #include "slang/entry_points.h"
 #include "slang/field_access.h"
@@ -780,8 +781,8 @@ private:
             }
             kernel.features = required_features(kernel.code);
         } else if (const std::size_t end = kernel.code.find(cuda_prelude_end); end != std::string::npos) {
-            kernel.code.replace(end, std::string::npos,
-                                call_sums(name_stored_elements(std::string_view(kernel.code).substr(end))));
+            const std::string text = wrap_small_integers(settle_precise(kernel.code.substr(end)));
+            kernel.code.replace(end, std::string::npos, call_sums(name_stored_elements(text)));
         }
         if (Diagnostics errors = check_globals(source, target, kernel.code); !errors.empty()) {
             return errors;

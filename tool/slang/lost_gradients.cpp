@@ -36,18 +36,18 @@ enum class Loss : std::uint8_t { by_call, by_type, none, none_if_marked };
 
 using Memory = std::map<Text, Flow>;  ///< of variables and parameters that are written
 
-bool is_one_of(Text word, std::initializer_list<Text> words) {
+bool is_any_of(Text word, std::initializer_list<Text> words) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// Functions of Slang's that give a number's bits.
 bool gives_bits(Text name) {
-    return is_one_of(name, {"asint", "asuint", "asint16", "asuint16", "f32tof16", "f32tof16_", "packHalf2x16",
+    return is_any_of(name, {"asint", "asuint", "asint16", "asuint16", "f32tof16", "f32tof16_", "packHalf2x16",
                             "packUnorm4x8", "packSnorm4x8", "packUnorm2x16", "packSnorm2x16", "asuint64"});
 }
 /// Whether an instruction of that name makes a number of bits.
 bool takes_bits(Text name) {
-    return is_one_of(name, {"asfloat", "asdouble", "asfloat16", "f16tof32", "f16tof32_",
+    return is_any_of(name, {"asfloat", "asdouble", "asfloat16", "f16tof32", "f16tof32_",
                             "unpackHalf2x16ToFloat", "unpackHalf2x16ToHalf", "unpackUnorm4x8ToFloat",
                             "unpackSnorm4x8ToFloat", "unpackUnorm2x16ToFloat", "unpackSnorm2x16ToFloat"});
 }
@@ -144,7 +144,7 @@ private:
     void step(const ir::Instruction& one, Memory& memory) {
         types_of_values_[one.id] = one.type;
         // Slang may print an instruction in a form of its own.
-        if (one.operands.empty() && !is_one_of(one.name, {"var", "call", "return_val"})) return;
+        if (one.operands.empty() && !is_any_of(one.name, {"var", "call", "return_val"})) return;
         if (one.name == "var") {
             memory[one.id];
         } else if (one.name == "load") {
@@ -168,7 +168,7 @@ private:
             add(one.id, flow);
         } else if (one.name == "return_val") {
             give_back(one, memory);
-        } else if (!is_one_of(one.name, {"detachDerivative", "castFloatToInt", "castIntToFloat"})) {
+        } else if (!is_any_of(one.name, {"detachDerivative", "castFloatToInt", "castIntToFloat"})) {
             pass_on(one);
         }
     }
@@ -263,7 +263,7 @@ private:
         // Slang itself refuses a derivative that is lost in a value, unless that is put into a struct; one in
         // a struct without derivatives it doesn't see.
         const bool holds = !one.type.empty() && !is_differentiable(one.type) && !ir::is_integer(one.type) &&
-                           !is_one_of(one.type, {"Void", "Bool"}) && !one.type.starts_with("Attributed(");
+                           !is_any_of(one.type, {"Void", "Bool"}) && !one.type.starts_with("Attributed(");
         std::vector<Text> given = outs;
         // Says less of interfaces' functions: their declarations needn't tell whether they have derivatives.
         const bool is_value = is_differentiable(one.type) && !module_.witnesses.contains(id);

@@ -3,21 +3,24 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "slang/compiler.h"
 #include "slang/cuda_elements.h"
+#include "slang/cuda_integers.h"
+#include "slang/exact_optimiser.h"
 
 namespace kf::gen {
 
 namespace {
 
-/// Gives Slang's CUDA prelude what name_stored_elements() calls, and ends it with a line that can be found
-/// again.
+/// Gives Slang's CUDA prelude what kernels' code calls, and ends it with a line that can be found again.
 void complete_cuda_prelude(slang::IGlobalSession& global) {
     ComPtr<slang::IBlob> prelude;
     global.getLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, prelude.out());
     std::string text;
     if (prelude) text.assign(static_cast<const char*>(prelude->getBufferPointer()), prelude->getBufferSize());
+    text = complete_numbers(std::move(text));
     text += "\n" + std::string(store_function) + std::string(cuda_prelude_end);
     global.setLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, text.c_str());
 }
@@ -27,6 +30,7 @@ void complete_cuda_prelude(slang::IGlobalSession& global) {
 StartedSlang::StartedSlang() {
     if (SLANG_FAILED(slang::createGlobalSession(global_.out())))
         throw std::runtime_error("it could not be started");
+    keep_floats_exact(global());
     complete_cuda_prelude(global());
 }
 
