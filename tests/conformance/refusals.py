@@ -33,7 +33,7 @@ REFUSALS = [
     ),
     Selection(
         "equal not_equal less less_equal greater greater_equal select",
-        "",
+        "half float double",
         "matrix",
         "",
         "vulkan",
@@ -56,7 +56,7 @@ REFUSALS = [
     Selection(
         "remainder_floats remainder_of_large",
         "half",
-        "vector matrix",
+        "vector",
         "",
         "cuda",
         "Slang's CUDA code lacks the operators",
@@ -71,11 +71,11 @@ REFUSALS = [
         "Slang makes invalid SPIR-V of a comparison with the double 0",
     ),
     Selection("to_bool", "half float double", "matrix", "", "vulkan", "Slang crashes"),
-    Selection("ldexp", "double", "", "", "vulkan", "SPIR-V has it for 16 and 32 bits alone"),
+    Selection("ldexp", "double", "matrix", "", "vulkan", "SPIR-V has it for 16 and 32 bits alone"),
     Selection("mad", " ".join(INTEGERS), "", "", "vulkan", "SPIR-V has it for floats alone"),
     Selection(
-        "firstbitlow firstbithigh",
-        "int8_t int16_t int64_t uint8_t uint16_t uint64_t",
+        "firstbitlow",
+        "int8_t int16_t uint8_t uint16_t",
         "",
         "",
         "vulkan",
