@@ -35,7 +35,16 @@ def test_what_is_listed_is_refused(refusal: Selection, build_dir: Path, tmp_path
         (tmp_path / "refused.slang").write_text(module_text([item]))
         spec = {**spec_of("refused", [item]), "targets": [refusal.targets]}
         (tmp_path / "refused.kf.json").write_text(json.dumps(spec))
-        command = [kfgen, "generate", "refused.kf.json", "-o", "out", "--quiet", "--error-format", "json"]
+        command = [
+            str(kfgen),
+            "generate",
+            "refused.kf.json",
+            "-o",
+            "out",
+            "--quiet",
+            "--error-format",
+            "json",
+        ]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode != 0, f"{item.name} has kernels by now"
         assert '"severity":"error"' in done.stderr.replace(" ", ""), done.stderr
