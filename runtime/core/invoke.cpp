@@ -281,7 +281,7 @@ private:
 
     /// Gives the launch a number, under which its kernel reports.
     void add_reports() {
-        ReportingCall call{module_.artifact(), ref_.function, call_index_, pass_, binding_.shape, {}};
+        ReportingCall call{module_.artifact(), ref_.function, call_index_, pass_, binding_.shape, {}, {}};
         for (std::size_t i = 0; i < args_.size(); ++i) {
             const AnyTensor* const tensor =
                 args_[i].kind == Arg::Kind::tensor ? args_[i].tensor : &args_[i].allocated;
@@ -298,6 +298,10 @@ private:
                 add("the gradient of " + name, bound.grad_in, tensor->grad_in());
                 add("the gradient of " + name, bound.grad_out, tensor->grad_out());
             }
+        }
+        for (const driver::Resource& resource : resources_) {
+            const auto* buffer = std::get_if<driver::BufferRange>(&resource);
+            call.buffers.push_back(buffer == nullptr ? 0 : buffer->allocation->address + buffer->offset);
         }
         Reports& reports = device_.reports();
         binding_.reports = reports.add(std::move(call), recorder_ != nullptr);

@@ -14,13 +14,14 @@
 #include "core/join.h"
 #include "core/loaded_artifact.h"
 #include "core/pass_text.h"
+#include "core/resource_list.h"
 
 namespace kf::detail {
 namespace {
 
 // kf_reports.slang has the same.
 constexpr std::size_t head = 7;
-enum class Kind : std::uint32_t { line, assertion, index };
+enum class Kind : std::uint32_t { line, assertion, index, access };
 
 /// One report, in its words.
 class Report {
@@ -96,21 +97,52 @@ std::string name_at(const ReportingCall& call, std::uint64_t address) {
     return names.empty() ? "a tensor" : join(names, " or ");
 }
 
+/// "argument 'b'": the resource of this number, from 1 on, or of 0 those at the address.
+std::string name_of_resource(const std::vector<manifest::ResourceSlot>& slots, const ReportingCall& call,
+                             std::uint32_t number, std::uint64_t address) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const bool is_there = i < call.buffers.size() && call.buffers[i] == address && address != 0;
+        if (number == 0 ? is_there : number == i + 1) names.push_back("argument '" + slots[i].name + "'");
+    }
+    return names.empty() ? "a buffer" : join(names, " or ");
+}
+
+/// What an access was of, and what a number of its index counts in the words of the argument: byte addresses
+/// are reported by their words.
+struct Accessed {
+    std::string name;
+    std::uint64_t unit = 1;
+};
+
+Accessed accessed(const ReportingCall& call, std::span<const std::uint32_t> words) {
+    const manifest::Function& function = call.artifact->manifest.functions[call.function];
+    const std::vector<manifest::ResourceSlot> slots = manifest::resource_slots(function.calls[call.call]);
+    const std::uint32_t number = words[3];
+    Accessed result{name_of_resource(slots, call, number, Report::wide(words, 0)), 1};
+    if (number == 0 || number > slots.size()) return result;
+    const manifest::ResourceSlot& slot = slots[number - 1];
+    if (slot.kind == manifest::ResourceKind::buffer && words[4] > static_cast<std::uint64_t>(slot.stride))
+        result.unit = words[4] / static_cast<std::uint64_t>(slot.stride);
+    return result;
+}
+
 Error index_error(const ReportingCall& call, const Report& report) {
     const std::span<const std::uint32_t> words = report.rest();
-    const std::uint64_t address = Report::wide(words, 0);
+    const bool is_tensor = report.kind() == Kind::index;
+    const Accessed what =
+        is_tensor ? Accessed{name_at(call, Report::wide(words, 0)), 1} : accessed(call, words);
+    const std::span<const std::uint32_t> numbers = words.subspan(is_tensor ? 3 : 5);
     std::vector<std::string> index;
     std::vector<std::string> extents;
     for (std::size_t d = 0; d < words[2]; ++d) {
-        index.push_back(std::to_string(static_cast<std::int64_t>(Report::wide(words, 3 + 3 * d))));
-        extents.push_back(std::to_string(words[5 + 3 * d]));
+        const auto unit = static_cast<std::int64_t>(what.unit);
+        index.push_back(std::to_string(static_cast<std::int64_t>(Report::wide(numbers, 3 * d)) * unit));
+        extents.push_back(std::to_string(numbers[3 * d + 2] * what.unit));
     }
     const manifest::Message* const site = find_message(call, report.message());
-    const std::string name = address != 0      ? name_at(call, address)
-                             : site != nullptr ? "'" + site->text + "'"
-                                               : std::string("a resource");
     return {ErrorCode::index_out_of_range,
-            who(call, report) + ": " + name + ": index " + list_of(index) + " is outside of extents " +
+            who(call, report) + ": " + what.name + ": index " + list_of(index) + " is outside of extents " +
                 list_of(extents) + (site != nullptr ? ", at " + site->place : "") +
                 "; the access was not made, and what the launch wrote is undefined"};
 }
@@ -260,8 +292,8 @@ void Reports::take(driver::Device& driver, const std::function<void(const std::s
                 lines.push_back(who(call, report) + ": " + text);
             } else if (!error || report.launch() < first) {
                 first = report.launch();
-                error =
-                    report.kind() == Kind::index ? index_error(call, report) : assertion_error(call, report);
+                error = report.kind() == Kind::assertion ? assertion_error(call, report)
+                                                         : index_error(call, report);
             }
         }
     }

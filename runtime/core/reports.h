@@ -39,6 +39,7 @@ struct ReportingCall {
     PassKind pass = PassKind::forward;
     Dims shape;
     std::vector<Memory> memory;
+    std::vector<std::uint64_t> buffers;  ///< where the call's resources lie; 0 of those that are no buffers
 };
 
 /// The reports of one device. Thread-safe.

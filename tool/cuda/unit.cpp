@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "slang/compiler.h"
+#include "slang/cuda_checks.h"
 
 namespace kf::gen {
 
@@ -34,11 +35,13 @@ std::string bounded(const std::string& text, const std::string& entry_point, con
     return result.insert(at + declared.size(), "__launch_bounds__(" + bounds + ") ");
 }
 
-/// Slang's prelude turns these parts on when a kernel uses the type.
+/// The prelude turns these parts on when a kernel uses the type, or checks buffers.
 std::string defines_for(const std::string& text) {
     std::string defines;
     if (text.find("__half") != std::string::npos) defines += "#define SLANG_CUDA_ENABLE_HALF 1\n";
     if (text.find("__nv_bfloat16") != std::string::npos) defines += "#define SLANG_CUDA_ENABLE_BF16 1\n";
+    if (text.find(buffer_checks_user) != std::string::npos)
+        defines += "#define " + std::string(buffer_checks_macro) + " 1\n";
     return defines;
 }
 

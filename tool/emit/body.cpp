@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/block_records.h"
+#include "emit/checked_arguments.h"
 #include "emit/kernel_text.h"
 #include "emit/kinds/questions.h"
 #include "emit/run.h"
@@ -88,6 +89,7 @@ View::Object Body::view(const KernelContext& kernel) const {
     View::List calls = sets;
     for (const std::string& one : call_statements(kernel.call, kernel.pass, {result, passed, primal}))
         calls.emplace_back(one);
+    if (checks_accesses(kernel.call)) calls.emplace_back("kf.end_checks()");
     View::Object view{
         {"has_indices", by_index},
         {"rest", std::string(tile_width(kernel.call) > 0 ? "kf_row" : "kf_call")},

@@ -6,8 +6,11 @@
 
 namespace kf::gen {
 
-/// Errors for arguments that the function indexes where the library doesn't see it: whole buffers and
-/// textures, and pointers. Nothing where the call checks no indices.
+/// Errors for arguments that are pointers or lead to some: nobody knows how much lies behind those. Nothing
+/// where the call checks no indices.
 [[nodiscard]] Diagnostics check_checked_arguments(const PlannedCall& call);
+
+/// Whether its kernels compare indices of whole buffers and textures.
+[[nodiscard]] bool checks_accesses(const PlannedCall& call);
 
 }  // namespace kf::gen

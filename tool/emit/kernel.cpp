@@ -84,6 +84,17 @@ View::List fields_view(const KernelContext& kernel) {
     return views;
 }
 
+/// What kernels in CUDA that check have around a resource: a texture is told its number there, and byte
+/// addresses how many words they have.
+std::pair<std::string, std::string> checked_by(const PlannedCall& call, const manifest::ResourceSlot& slot,
+                                               const PlannedArgument& argument, std::size_t number) {
+    if (!checks_accesses(call)) return {};
+    if (manifest::is_texture(slot.kind)) return {"kf.numbered(", ", " + std::to_string(number) + ")"};
+    const auto* buffer = std::get_if<manifest::kinds::Buffer>(&argument.host.kind);
+    if (buffer == nullptr || !buffer->bytes) return {};
+    return {"kf.words_of(", ")"};
+}
+
 /// The resources: of SPIR-V numbered in a descriptor set of their own, of CUDA fields of the block.
 View::List resources_view(const PlannedCall& call, const EmittedKernel& kernel, CodeTarget target) {
     View::List views;
@@ -110,6 +121,7 @@ View::List resources_view(const PlannedCall& call, const EmittedKernel& kernel, 
             ++number;
             continue;
         }
+        const auto [before, after] = checked_by(call, resource.slot, argument, number + 1);
         views.emplace_back(View::Object{
             {"type", by_texels ? bound_texture_type(argument) : declared_name(type)},
             {"name", bound_name(is_element ? array_name(resource.slot.name) : resource.slot.name)},
@@ -117,6 +129,8 @@ View::List resources_view(const PlannedCall& call, const EmittedKernel& kernel, 
             {"binding", std::to_string(number)},
             {"field", kernel.resource_fields[number]},
             {"is_plain", !is_written},
+            {"before", before},
+            {"after", after},
             {"formats", std::move(formats)}});
         ++number;
     }
@@ -274,6 +288,7 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
         {"reports", call.reports()},
         {"prints", call.prints},
         {"checks", call.checks},
+        {"checks_accesses", checks_accesses(call)},
         {"keeps_sums", keeps_sums(context)},
         {"samplers", samplers_view(kernel, request.target)},
         {"fields", fields_view(context)},

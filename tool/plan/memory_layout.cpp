@@ -37,14 +37,14 @@ MemoryLayout each_cuda_field(const Type& type, Visit visit) {
     return layout;
 }
 
+std::string bytes(std::int64_t count) { return std::to_string(count) + " bytes"; }
+
+}  // namespace
+
 bool holds_pointer(const Type& type) {
     return type.kind == TypeKind::pointer || std::ranges::any_of(type.element, holds_pointer) ||
            std::ranges::any_of(type.fields, [](const Field& field) { return holds_pointer(field.type); });
 }
-
-std::string bytes(std::int64_t count) { return std::to_string(count) + " bytes"; }
-
-}  // namespace
 
 MemoryLayout cuda_layout(const Type& type) {
     switch (type.kind) {

@@ -30,4 +30,7 @@ struct MemoryLayout {
 /// Whether the call is passed pointers: it may reach memory that only the caller can tell of.
 [[nodiscard]] bool leads_elsewhere(const PlannedCall& call);
 
+/// Returns whether it is a pointer, or one is within it, or in the elements of what is.
+[[nodiscard]] bool holds_pointer(const Type& type);
+
 }  // namespace kf::gen

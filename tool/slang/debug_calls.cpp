@@ -23,6 +23,12 @@ constexpr std::array<std::string_view, 21> tensors{
     "IRWTensor",      "IDiffTensor",   "IWDiffTensor", "IRWDiffTensor", "TensorView",   "DiffTensorView",
     "TorchTensor",    "IAtomicTensor", "GradTensor"};
 
+constexpr std::array<std::string_view, 18> resources{
+    "StructuredBuffer", "RWStructuredBuffer", "ByteAddressBuffer", "RWByteAddressBuffer", "Buffer",
+    "RWBuffer",         "Texture1D",          "Texture1DArray",    "Texture2D",           "Texture2DArray",
+    "Texture3D",        "RWTexture1D",        "RWTexture1DArray",  "RWTexture2D",         "RWTexture2DArray",
+    "RWTexture3D",      "Sampler2D",          "Sampler3D"};
+
 template <std::size_t size>
 bool is_one_of_words(const std::array<std::string_view, size>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -146,7 +152,7 @@ public:
 
     void run() {
         const LexedText lexed(text_);
-        if (use_.checks) find_tensors(lexed);
+        if (use_.checks) find_indexed(lexed);
         scan(lexed, 0, false);
     }
 
@@ -154,12 +160,19 @@ public:
     DebugCalls found;
 
 private:
-    void find_tensors(const LexedText& lexed) {
+    void find_indexed(const LexedText& lexed) {
+        std::set<std::string, std::less<>> arrays;
         for (std::size_t i = 0; i + 1 < lexed.size(); ++i) {
-            if (!is_one_of_words(tensors, lexed[i]) || lexed[i + 1] != "<") continue;
-            const std::size_t end = after_angles(lexed, i + 1);
-            if (lexed.is_word(end)) tensors_.insert(std::string(lexed[end]));
+            const bool is_tensor = is_one_of_words(tensors, lexed[i]);
+            const bool has_types = lexed[i + 1] == "<";
+            if (is_tensor ? !has_types : !is_one_of_words(resources, lexed[i])) continue;
+            const std::size_t end = has_types ? after_angles(lexed, i + 1) : i + 1;
+            if (!lexed.is_word(end)) continue;
+            (is_tensor ? tensors_ : resources_).insert(std::string(lexed[end]));
+            if (!is_tensor && lexed[end + 1] == "[") arrays.emplace(lexed[end]);
         }
+        // Of an array, the first index tells which resource it is.
+        for (const std::string& name : arrays) resources_.erase(name);
     }
 
     /// The lexeme after the `>` of the `<` there; `open + 1` where there is none.
@@ -204,6 +217,8 @@ private:
                      "out"});
             } else if (tensors_.contains(std::string(lexed[i]))) {
                 add_index(lexed, offset, i, in_macro);
+            } else if (resources_.contains(std::string(lexed[i]))) {
+                add_access(lexed, offset, i, in_macro);
             }
         }
     }
@@ -373,10 +388,33 @@ private:
                in_macro);
     }
 
+    /// Says where the index of a buffer or texture stands: see tool/slang/checked_accesses.h.
+    void add_access(const LexedText& lexed, std::size_t offset, std::size_t name, bool in_macro) {
+        std::size_t open = name + 1;
+        if (lexed[open] == "." && lexed[open + 2] == "(") {
+            const std::string_view method = lexed[open + 1];
+            if (!method.starts_with("Load") && !method.starts_with("Store") &&
+                !method.starts_with("Interlocked"))
+                return;
+            open += 2;
+        } else if (lexed[open] != "[") {
+            return;
+        }
+        const std::size_t close = lexed.closing(open);
+        if (close >= lexed.size()) return;
+        const std::vector<Part> arguments = arguments_of(lexed, offset, open, close);
+        // A list in braces has no type by itself.
+        if (arguments.empty() || text_[arguments.front().begin] == '{') return;
+        insert(arguments.front().begin, "kf_site(", in_macro);
+        insert(arguments.front().end,
+               ", " + add_message(offset + lexed.offset(name), std::string(lexed[name])) + ")", in_macro);
+    }
+
     std::string_view text_;
     const std::string& path_;
     const DebugUse& use_;
     std::set<std::string, std::less<>> tensors_;  ///< what is declared with such a type
+    std::set<std::string, std::less<>> resources_;
 };
 
 bool may_say(std::string_view text, const DebugUse& use) {

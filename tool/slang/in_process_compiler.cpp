@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "slang/buffer_arrays.h"
+#include "slang/checked_accesses.h"
 #include "slang/cuda_calls.h"
 #include "slang/cuda_elements.h"
 #include "slang/cuda_integers.h"
@@ -187,6 +188,9 @@ Diagnostics limit_errors(const Sources& sources) {
     }
     return errors;
 }
+
+/// In kernels that check buffers and textures.
+constexpr std::string_view begins_checks = "kf.begin_checks();";
 
 /// Those for the faults of the Slang at hand, or those that the options name.
 Workarounds chosen_workarounds(const CompilerOptions& options) {
@@ -714,6 +718,26 @@ private:
             "[ForceUnroll]");
     }
 
+    /// What keeps a kernel's accesses from being checked; nothing where they are now.
+    static std::optional<Diagnostic> put_checks(const KernelSource& source, std::string& code) {
+        switch (check_accesses(code)) {
+            case CheckedAccesses::no_spirv:
+                return internal_error("what it gave for '" + source.entry_point +
+                                      "' has nothing that checks");
+            case CheckedAccesses::unchecked:
+                return Diagnostic{
+                    Severity::error,
+                    "checked-access",
+                    source.origin,
+                    "'" + source.entry_point +
+                        "' passes an element of a buffer on, or picks a buffer or texture in a "
+                        "way that isn't known when it is compiled: such indices can't be checked",
+                    {"read and write elements where they are indexed, or leave \"checked\" out"}};
+            case CheckedAccesses::checked: break;
+        }
+        return std::nullopt;
+    }
+
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
         const CodeForm form{target, false, !source.globals.empty()};
         if (form.sets_globals && globals_ != source.globals) {
@@ -766,6 +790,9 @@ private:
             const BufferArrays arrays = settle_buffer_arrays(kernel.code);
             if (!settle_pointer_variables(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
+            }
+            if (source.text.find(begins_checks) != std::string::npos) {
+                if (std::optional<Diagnostic> failure = put_checks(source, kernel.code)) return *failure;
             }
             for (const Workaround* workaround : workarounds_) {
                 if (workaround->repair_code == nullptr || workaround->repair_code(kernel.code)) continue;

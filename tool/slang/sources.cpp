@@ -107,9 +107,10 @@ std::string Sources::as_compiled(const std::string& text) {
 }
 
 std::string Sources::as_module(const std::string& text, const fs::path& path) {
-    const std::string debugged = with_debug_calls(text, path.string(), debug_);
-    return as_compiled(with_block_values(
-               as_functions(with_link_constants(with_settable_globals(debugged, globals_))))) +
+    // Globals are known by the text as it is.
+    const std::string debugged =
+        with_debug_calls(with_settable_globals(text, globals_), path.string(), debug_);
+    return as_compiled(with_block_values(as_functions(with_link_constants(debugged)))) +
            behind_functions(text);
 }
 

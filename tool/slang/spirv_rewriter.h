@@ -30,6 +30,8 @@ public:
     void put(Words instruction) { written_.push_back(std::move(instruction)); }
     /// Makes a constant of `value`, the words of a number; it goes before all functions.
     std::uint32_t put_constant(std::uint32_t type, const Words& value);
+    /// Puts a type or a constant there, too.
+    void put_global(Words instruction) { constants_.push_back(std::move(instruction)); }
 
     /// Writes the module by write(instruction), which is called for each. Where has_switch(instruction) says
     /// so, that instruction is written as a switch, and its block becomes several.

@@ -52,11 +52,13 @@ TEST(CudaUnit, BoundsTheRegistersOfKernelsThatWantIt) {
     EXPECT_THAT(unit.unbounded, HasSubstr("__global__ void __launch_bounds__(256) g("));
 }
 
-TEST(CudaUnit, DefinesWhatThePreludeNeedsForTheTypesUsed) {
+TEST(CudaUnit, DefinesWhatThePreludeNeeds) {
     const CudaKernelSource none = kernel("f");
     const CudaKernelSource half = kernel("g", "__half h;\n");
     const CudaKernelSource both = kernel("h", "__nv_bfloat16 b; __half h;\n");
+    const CudaKernelSource checked = kernel("i", "uint unit = kf_wrong_index.unit;\n");
     EXPECT_EQ(cuda_unit(none).value().defines, "");
+    EXPECT_EQ(cuda_unit(checked).value().defines, "#define KF_CHECKS_BUFFERS 1\n");
     EXPECT_EQ(cuda_unit(half).value().defines, "#define SLANG_CUDA_ENABLE_HALF 1\n");
     EXPECT_EQ(cuda_unit(both).value().defines,
               "#define SLANG_CUDA_ENABLE_HALF 1\n#define SLANG_CUDA_ENABLE_BF16 1\n");

@@ -95,13 +95,12 @@ def test_wrong_formats_are_errors_at_their_place(generator: Generator) -> None:
 
 def test_what_cannot_be_checked_is_refused(generator: Generator) -> None:
     for type_name, kind in (
-        ("StructuredBuffer<float>", "buffer"),
-        ("RWStructuredBuffer<float>", "rwbuffer"),
-        ("ByteAddressBuffer", "byteaddress"),
-        ("Texture2D<float>", "texture2d"),
         ("float*", "pointer"),
+        ("StructuredBuffer<Row>", "buffer"),
     ):
-        (generator.folder / "b.slang").write_text(f"float f({type_name} b, float x) {{ return x; }}\n")
+        (generator.folder / "b.slang").write_text(
+            f"struct Row {{ float* values; int count; }};\nfloat f({type_name} b, float x) {{ return x; }}\n"
+        )
         call = {"function": "f", "args": {"b": kind, "x": "tensor[1]"}, "checked": True}
         spec = {"version": 1, "name": "b", "modules": ["b.slang"], "targets": ["vulkan"], "calls": [call]}
         (generator.folder / "b.kf.json").write_text(json.dumps(spec))
@@ -115,3 +114,28 @@ def test_what_cannot_be_checked_is_refused(generator: Generator) -> None:
         assert done.returncode == 1
         assert "argument 'b' of 'f' is a '" in done.stderr
         assert "whose indices can't be checked [checked-argument]" in done.stderr
+
+
+def test_a_checked_variant_leaves_other_kernels_as_they_are(generator: Generator) -> None:
+    (generator.folder / "b.slang").write_text(
+        "float f(StructuredBuffer<float> b, RWTexture2D<float> t, int i)\n"
+        "{ t[int2(i, 0)] = 1; return b[i]; }\n"
+    )
+
+    def kernels(**more: Any) -> dict[str, bytes]:
+        call = {"function": "f", "args": {"b": "buffer", "t": "rwtexture2d", "i": "tensor[1]"}, **more}
+        spec = {"version": 1, "name": "b", "modules": ["b.slang"], "targets": ["vulkan"], "calls": [call]}
+        (generator.folder / "b.kf.json").write_text(json.dumps(spec))
+        generate = [generator.kfgen, "generate", "b.kf.json", "-o", "out", "--no-cache"]
+        subprocess.run(generate, cwd=generator.folder, check=True)
+        images = generator.folder / "images"
+        shutil.rmtree(images, ignore_errors=True)
+        inspect = [generator.kfgen, "inspect", generator.folder / "out" / "b.kfa", "--extract", images]
+        subprocess.run(inspect, check=True)
+        return {path.name: path.read_bytes() for path in images.glob("*.spv")}
+
+    plain = kernels()
+    both = kernels(variants={"safe": {"checked": True}})
+    assert plain.items() < both.items()
+    assert b"kf_check_access" in b"".join(both[name] for name in both.keys() - plain.keys())
+    assert b"kf_check_access" not in b"".join(plain.values())

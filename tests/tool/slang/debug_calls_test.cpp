@@ -115,6 +115,15 @@ TEST(DebugCalls, SayWhereTensorsAreIndexed) {
     EXPECT_THAT(made, HasSubstr("kf_at("));
     EXPECT_THAT(made, HasSubstr("z[i] ="));
     EXPECT_EQ(with_debug_calls(text, "a.slang", off), text);
+    const std::string buffers =
+        "void f(RWStructuredBuffer<float> b, ByteAddressBuffer q, Texture2D<float> t, Texture2D u[2], int i) "
+        "{\n"
+        "b[i] = q.Load(4 * i) + t.Load({i, i, 0}) + u[i][0]; }";
+    const std::string marked = with_debug_calls(buffers, "a.slang", checking);
+    EXPECT_EQ(read_debug_calls(buffers, "a.slang", checking).messages.size(), 2U);
+    EXPECT_THAT(marked, HasSubstr("kf_site("));
+    EXPECT_THAT(marked, HasSubstr("t.Load({i, i, 0})"));
+    EXPECT_THAT(marked, HasSubstr("u[i][0]"));
     const std::string array = "float f(Tensor<float, 1> x[3], int i) { return x[i][0]; }";
     EXPECT_THAT(with_debug_calls(array, "a.slang", checking), HasSubstr("x[3]"));
     EXPECT_EQ(error_of("void f(TensorView<float> x) {\n  float* p = x.data_ptr(); }", checking),
