@@ -76,6 +76,9 @@ class Item:
         targets = self.targets()
         if not targets:
             return ""
+        # One such variable keeps all arithmetic of its module's kernels from being contracted.
+        if "precise" in self.case.text:
+            return "conformance_precise" + ("" if targets == TARGETS else f"_{targets[0]}")
         subject = "gradients" if self.way != "value" else "floats" if self.scalar in FLOATS else "integers"
         return f"conformance_{subject}" + ("" if targets == TARGETS else f"_{targets[0]}")
 

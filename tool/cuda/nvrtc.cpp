@@ -12,6 +12,7 @@
 
 #include "output/file_system.h"
 #include "process/opened_library.h"
+#include "slang/compiler.h"
 
 namespace kf::gen {
 
@@ -224,6 +225,7 @@ private:
                                                 std::vector<std::string> options) const {
         options.insert(options.begin(),
                        {"--gpu-architecture=" + architecture, "--std=c++17", "-w", "--ptxas-options=-v"});
+        if (text.find(cuda_exact) != std::string::npos) options.emplace_back("--fmad=false");
         for (const fs::path& folder : includes_) options.push_back("--include-path=" + folder.string());
         std::vector<const char*> pointers;
         for (const std::string& option : options) pointers.push_back(option.c_str());

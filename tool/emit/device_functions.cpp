@@ -403,6 +403,7 @@ Outcome<View::List> element_functions(const std::vector<DeviceFunction>& functio
 Outcome<KernelSource> emit_device_kernel(const Plan& plan, const std::vector<DeviceFunction>& functions) {
     KernelSource source;
     source.entry_point = "kf_device_functions";
+    source.for_header = true;
     std::vector<std::string> imports;
     View::List views;
     View::List buffers;

@@ -540,10 +540,9 @@ private:
         extents.resize(most_dimensions, constant(uint_type(), 0));
         const std::uint32_t all_indices = make(op_composite_construct, indices_type(), indices);
         const std::uint32_t all_extents = make(op_composite_construct, extents_type(), extents);
-        return make(
-            op_function_call, uint_type(),
-            {check_[2], constant(uint_type(), check.number), constant(uint_type(), check.unit),
-             constant(uint_type(), check.site), dimensions, all_indices, all_extents});
+        return make(op_function_call, uint_type(),
+                    {check_[2], constant(uint_type(), check.number), constant(uint_type(), check.unit),
+                     constant(uint_type(), check.site), dimensions, all_indices, all_extents});
     }
 
     /// Writes an access behind its checks.

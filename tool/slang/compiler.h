@@ -31,6 +31,9 @@ struct CodeForm {
 /// The line after Slang's own prelude in CUDA source; what follows it is the kernel.
 inline constexpr std::string_view cuda_prelude_end = "// kf: the prelude ends here\n";
 
+/// The line of CUDA source after that where no product and sum may become one operation.
+inline constexpr std::string_view cuda_exact = "// kf: nothing is contracted\n";
+
 /// What follows that line; all of the source where it has none.
 constexpr std::string_view without_prelude(std::string_view source) {
     const std::size_t found = source.find(cuda_prelude_end);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "slang/compiler.h"
 #include "slang/cuda_words.h"
 
 namespace kf::gen {
@@ -30,11 +31,6 @@ constexpr std::array<Replacement, 7> corrections{{
 
 /// A number that operators wrap, functions of it, and what parts of vectors are.
 constexpr std::string_view numbers = R"(
-// Keeps what computes a number apart from what it is used for.
-__device__ __forceinline__ float kf_precise(float value) { asm volatile("" : "+f"(value)); return value; }
-__device__ __forceinline__ double kf_precise(double value) { asm volatile("" : "+d"(value)); return value; }
-template <class T>
-__device__ __forceinline__ T kf_precise(const T& value) { return value; }
 template <class T>
 struct kf_small {
     T value;
@@ -209,17 +205,16 @@ std::string complete_numbers(std::string prelude) {
 
 std::string settle_precise(std::string code) {
     constexpr std::string_view word = "precise ";
+    bool is_exact = false;
     for (std::size_t at = code.find(word); at != std::string::npos; at = code.find(word, at)) {
         if (at > 0 && is_of_word(code[at - 1])) {
             at += word.size();
             continue;
         }
         code.erase(at, word.size());
-        const std::size_t end = code.find(';', at);
-        const std::size_t value = code.find(" = ", at);
-        if (end == std::string::npos || value == std::string::npos || value > end) continue;
-        code.insert(end, ")").insert(value + 3, "kf_precise(");
+        is_exact = true;
     }
+    if (is_exact) code += cuda_exact;
     return code;
 }
 

@@ -10,8 +10,7 @@ namespace kf::gen {
 /// lacks for 8 and 16 bits, and the types that wrap_small_integers() names.
 std::string complete_numbers(std::string prelude);
 
-/// Replaces `precise`, which CUDA doesn't have, by what keeps a variable's value from being contracted with
-/// what it is used for.
+/// Leaves out `precise`, which CUDA doesn't have; a line at the end then says cuda_exact.
 std::string settle_precise(std::string code);
 
 /// Names integers of 8 and 16 bits by types whose operators give the same type, as Slang's do. C++ computes

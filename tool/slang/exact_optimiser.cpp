@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 #include "process/opened_library.h"
 #include "slang/glslang_library.h"
+#include "slang/lexed_text.h"
 #include "slang/library.h"
 #include "slang/spirv_words.h"
 
@@ -47,8 +49,12 @@ constexpr std::uint32_t marker = 0;  // RelaxedPrecision
 std::uint32_t computed(const Words& words) {
     constexpr std::uint32_t op_f_negate = 127;
     const std::uint32_t opcode = opcode_of(words);
+    // Of vectors and matrices, from OpVectorTimesScalar to OpDot.
+    constexpr std::uint32_t first_product = 142;
+    constexpr std::uint32_t last_product = 148;
     const bool computes = opcode == op_f_negate || opcode == op_f_add || opcode == op_f_sub ||
-                          opcode == op_f_mul || opcode == op_f_div;
+                          opcode == op_f_mul || opcode == op_f_div ||
+                          (opcode >= first_product && opcode <= last_product);
     return computes && words.size() > 2 ? words[2] : 0;
 }
 
@@ -69,7 +75,7 @@ void append(std::string& code, const Words& words) {
 }
 
 /// Decorates arithmetic, in front of the types.
-std::string marked(const std::string& code) {
+std::string decorated(const std::string& code, const std::vector<std::uint32_t>& decorations) {
     const std::vector<Words> instructions = instructions_of(code);
     std::string result = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
     bool is_marked = false;
@@ -80,8 +86,8 @@ std::string marked(const std::string& code) {
             for (const Words& one : instructions) {
                 const std::uint32_t id = computed(one);
                 if (id == 0) continue;
-                append(result, instruction_of(op_decorate, {id, marker}));
-                append(result, instruction_of(op_decorate, {id, no_contraction}));
+                for (const std::uint32_t decoration : decorations)
+                    append(result, instruction_of(op_decorate, {id, decoration}));
             }
         }
         append(result, words);
@@ -89,7 +95,7 @@ std::string marked(const std::string& code) {
     return result;
 }
 
-/// Leaves out what marked() has added, and what the optimiser has copied of it.
+/// Leaves out what optimise() has added, and what the optimiser has copied of it.
 std::string unmarked(const std::string& code) {
     const std::vector<Words> instructions = instructions_of(code);
     std::set<std::uint32_t> ids;
@@ -111,7 +117,7 @@ void write(const void* data, std::size_t size, void* user_data) {
 int optimise(OptimiserRequest& request, int (*optimiser)(OptimiserRequest*)) {
     const std::string given(request.input_begin, request.input_end);
     if (given.size() < spirv::header_words * sizeof(std::uint32_t)) return optimiser(&request);
-    const std::string code = marked(given);
+    const std::string code = decorated(given, {marker, no_contraction});
     const OptimiserRequest before = request;
     std::string optimised;
     request.input_begin = code.data();
@@ -202,6 +208,19 @@ public:
 };
 
 }  // namespace
+
+std::string without_contraction(const std::string& code) { return decorated(code, {no_contraction}); }
+
+bool names_precise(const std::map<std::filesystem::path, std::string>& texts) {
+    constexpr std::string_view word = "precise";
+    return std::any_of(texts.begin(), texts.end(), [&](const auto& file) {
+        if (file.second.find(word) == std::string::npos) return false;
+        const LexedText text(file.second);
+        std::size_t at = 0;
+        while (at < text.size() && text[at] != word) ++at;
+        return at < text.size();
+    });
+}
 
 void keep_floats_exact(slang::IGlobalSession& global) { global.setSharedLibraryLoader(new Loader); }
 

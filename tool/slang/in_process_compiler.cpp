@@ -16,6 +16,7 @@
 #include "slang/cuda_integers.h"
 #include "slang/declared_globals.h"
 #include "slang/entry_points.h"
+#include "slang/exact_optimiser.h"
 #include "slang/field_access.h"
 #include "slang/function_access.h"
 #include "slang/layout.h"
@@ -806,9 +807,11 @@ private:
                 return arrays == BufferArrays::unsettled ? unsettled_arrays(source)
                                                          : invalid_code(source, wrong);
             }
+            if (names_precise(sources_.texts())) kernel.code = without_contraction(kernel.code);
             kernel.features = required_features(kernel.code);
         } else if (const std::size_t end = kernel.code.find(cuda_prelude_end); end != std::string::npos) {
-            const std::string text = wrap_small_integers(settle_precise(kernel.code.substr(end)));
+            std::string text = settle_precise(kernel.code.substr(end));
+            if (!source.for_header) text = wrap_small_integers(text);
             kernel.code.replace(end, std::string::npos, call_sums(name_stored_elements(text)));
         }
         if (Diagnostics errors = check_globals(source, target, kernel.code); !errors.empty()) {

@@ -39,6 +39,7 @@ struct KernelSource {
     std::string hint = {};  ///< a note for errors in it; may be empty
     /// Empty where it sets none of them; else all that kernels of the spec's modules may set.
     std::vector<GlobalForm> globals = {};
+    bool for_header = false;   ///< its functions go into a device header, which has CUDA's own integers
     bool has_buffers = false;  ///< it declares some, whose elements are to lie as in C
     /// The variables that are written textures of three components, which lie in four.
     std::vector<std::string> padded_textures = {};

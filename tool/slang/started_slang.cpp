@@ -15,16 +15,15 @@ namespace kf::gen {
 
 namespace {
 
-/// Gives Slang's CUDA prelude what kernels' code calls and what compares indices, and ends it with a line that can
-/// be found again.
+/// Gives Slang's CUDA prelude what kernels' code calls and what compares indices, and ends it with a line
+/// that can be found again.
 void complete_cuda_prelude(slang::IGlobalSession& global) {
     ComPtr<slang::IBlob> prelude;
     global.getLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, prelude.out());
     std::string text(buffer_checks);
     if (prelude) text.append(static_cast<const char*>(prelude->getBufferPointer()), prelude->getBufferSize());
     text = complete_numbers(std::move(text));
-    text += "
-" + std::string(store_function) + std::string(buffer_words) + std::string(cuda_prelude_end);
+    text += "\n" + std::string(store_function) + std::string(buffer_words) + std::string(cuda_prelude_end);
     global.setLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, text.c_str());
 }
 
