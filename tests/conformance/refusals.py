@@ -32,14 +32,6 @@ REFUSALS = [
         "Slang makes invalid SPIR-V of these matrices",
     ),
     Selection(
-        "equal not_equal less less_equal greater greater_equal select",
-        "half float double",
-        "matrix",
-        "",
-        "vulkan",
-        "Slang crashes",
-    ),
-    Selection(
         "equal not_equal less less_equal greater greater_equal select equal_bools not_equal_bools not_bools "
         "shift_left shift_right",
         "",
@@ -62,15 +54,6 @@ REFUSALS = [
         "Slang's CUDA code lacks the operators",
     ),
     Selection(TRANSCENDENTAL, "double", "", "", "vulkan", "SPIR-V has it for 16 and 32 bits alone"),
-    Selection(
-        "not_numbers to_bool",
-        "double",
-        "scalar",
-        "",
-        "vulkan",
-        "Slang makes invalid SPIR-V of a comparison with the double 0",
-    ),
-    Selection("to_bool", "half float double", "matrix", "", "vulkan", "Slang crashes"),
     Selection("ldexp", "double", "matrix", "", "vulkan", "SPIR-V has it for 16 and 32 bits alone"),
     Selection("mad", " ".join(INTEGERS), "", "", "vulkan", "SPIR-V has it for floats alone"),
     Selection(

@@ -53,10 +53,12 @@ struct kf_small {
     __host__ __device__ constexpr friend kf_small operator+(kf_small a) { return a; }
     __host__ __device__ constexpr friend kf_small operator~(kf_small a) { return T(~a.value); }
 };
-typedef kf_small<signed char> kf_int8;
-typedef kf_small<unsigned char> kf_uint8;
-typedef kf_small<short> kf_int16;
-typedef kf_small<unsigned short> kf_uint16;
+template <class T>
+__device__ __forceinline__ kf_small<T> __ldg(const kf_small<T>* from) { return __ldg(&from->value); }
+typedef kf_small<signed char> kf_char;
+typedef kf_small<unsigned char> kf_uchar;
+typedef kf_small<short> kf_short;
+typedef kf_small<unsigned short> kf_ushort;
 template <class T>
 __device__ __forceinline__ T& kf_part(T& part) { return part; }
 template <class T>
@@ -90,10 +92,10 @@ struct NumberType {
     std::string_view bits;
 };
 constexpr std::array<NumberType, 8> number_types{{
-    {"I8", "kf_int8", "kf_uint8", "8"},
-    {"U8", "kf_uint8", "kf_uint8", "8"},
-    {"I16", "kf_int16", "kf_uint16", "16"},
-    {"U16", "kf_uint16", "kf_uint16", "16"},
+    {"I8", "kf_char", "kf_uchar", "8"},
+    {"U8", "kf_uchar", "kf_uchar", "8"},
+    {"I16", "kf_short", "kf_ushort", "16"},
+    {"U16", "kf_ushort", "kf_ushort", "16"},
     {"I32", "int32_t", "uint32_t", "32"},
     {"U32", "uint32_t", "uint32_t", "32"},
     {"I64", "int64_t", "uint64_t", "64"},
@@ -101,14 +103,14 @@ constexpr std::array<NumberType, 8> number_types{{
 }};
 
 constexpr std::array<Replacement, 8> scalars{{
-    {"char", "kf_int8"},
-    {"int8_t", "kf_int8"},
-    {"uchar", "kf_uint8"},
-    {"uint8_t", "kf_uint8"},
-    {"short", "kf_int16"},
-    {"int16_t", "kf_int16"},
-    {"ushort", "kf_uint16"},
-    {"uint16_t", "kf_uint16"},
+    {"char", "kf_char"},
+    {"int8_t", "kf_char"},
+    {"uchar", "kf_uchar"},
+    {"uint8_t", "kf_uchar"},
+    {"short", "kf_short"},
+    {"int16_t", "kf_short"},
+    {"ushort", "kf_ushort"},
+    {"uint16_t", "kf_ushort"},
 }};
 
 /// Where the bracket that ends at `end` begins; npos if it doesn't.
@@ -234,7 +236,9 @@ std::string wrap_small_integers(std::string_view code) {
     each_word(code, [&](std::string_view word) {
         // The rows of matrices are CUDA's vectors.
         const bool is_of_matrix = result.ends_with("Matrix<");
-        if (const auto* found = replacement(word); found != scalars.end() && !is_of_matrix) {
+        // Of CUDA code that modules have themselves; Slang writes uchar and ushort.
+        const bool is_theirs = result.ends_with("signed ");
+        if (const auto* found = replacement(word); found != scalars.end() && !is_of_matrix && !is_theirs) {
             result += found->second;
             return;
         }
