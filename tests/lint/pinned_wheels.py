@@ -3,8 +3,8 @@
 usage: pinned_wheels.py [REQUIREMENTS...]
 
 pip resolves them, with what they depend on, as if it were that Python, and installs nothing. Of PyTorch and
-what depends on it, a wheel has to exist: resolving it would download gigabytes. What passed with the same pins isn't
-asked again for a week, as packages can be withdrawn.
+what depends on it, a wheel has to exist: resolving it would download gigabytes. What passed with the same
+pins isn't asked again for a week, as packages can be withdrawn.
 """
 
 import argparse

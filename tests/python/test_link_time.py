@@ -41,7 +41,9 @@ def test_constants(link_time: ModuleType, which: int) -> None:
 
 
 @pytest.mark.parametrize(("variant", "width", "gain"), [(None, 8, 0.75), ("short", 2, 2.0)])
-def test_specialization_constants(link_time: ModuleType, variant: str | None, width: int, gain: float) -> None:
+def test_specialization_constants(
+    link_time: ModuleType, variant: str | None, width: int, gain: float
+) -> None:
     function = link_time.turned if variant is None else link_time.turned.options(variant=variant)
     array = floats((48,), 7)
     y = kf.Tensor.from_numpy(array)

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.usefixtures("device")
 
 EXTENTS = [(1, 1), (7, 33), (33, 7), (257, 17)]
 RNG = np.random.default_rng(19)
-#: How far a store may be off, of a fraction of 1: Vulkan allows both levels beside a value, Direct3D 0.6 of one,
-#: and NVIDIA's GPUs take 39 for 39.54.
+#: How far a store may be off, of a fraction of 1: Vulkan allows both levels beside a value, Direct3D 0.6 of
+#: one, and NVIDIA's GPUs take 39 for 39.54.
 LEVELS = 0.6
 
 Array = npt.NDArray[Any]

@@ -90,9 +90,8 @@ std::pair<std::string, std::string> checked_by(const PlannedCall& call, const ma
                                                const PlannedArgument& argument, std::size_t number) {
     if (!checks_accesses(call)) return {};
     if (manifest::is_texture(slot.kind)) return {"kf.numbered(", ", " + std::to_string(number) + ")"};
-    const auto* buffer = std::get_if<manifest::kinds::Buffer>(&argument.host.kind);
-    if (buffer == nullptr || !buffer->bytes) return {};
-    return {"kf.words_of(", ")"};
+    return has_byte_addresses(argument) ? std::pair<std::string, std::string>{"kf.words_of(", ")"}
+                                        : std::pair<std::string, std::string>{};
 }
 
 /// The resources: of SPIR-V numbered in a descriptor set of their own, of CUDA fields of the block.

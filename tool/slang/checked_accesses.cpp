@@ -29,7 +29,7 @@ constexpr std::uint32_t dimensions_cube = 3;
 constexpr std::uint32_t dimensions_subpass = 6;
 constexpr std::uint32_t capability_image_query = 50;
 
-// Of which no other file knows.
+// No other file knows these.
 constexpr std::uint32_t op_type_runtime_array = 29;
 constexpr std::uint32_t op_image_fetch = 95;
 constexpr std::uint32_t op_query_size = 104;
@@ -68,16 +68,6 @@ struct Check {
     Words extents;
     std::uint32_t dimensions = 0;  ///< how many of them count, as a value; 0: all
 };
-
-bool takes_sampled_image(std::uint32_t opcode) {
-    return (opcode >= op_sample_implicit && opcode <= op_sample_last) || opcode == op_gather ||
-           opcode == op_gather_dref || opcode == op_query_lod || opcode == op_image;
-}
-
-bool is_atomic(std::uint32_t opcode) {
-    return (opcode >= op_atomic_first && opcode <= op_atomic_last) || opcode == op_atomic_f_min ||
-           opcode == op_atomic_f_max || opcode == op_atomic_f_add;
-}
 
 /// The operands that are pointers to what the instruction reads or writes.
 std::vector<std::size_t> accessed_operands(std::uint32_t opcode) {
@@ -504,7 +494,7 @@ private:
                 levels = make(op_query_levels, uint_type(), {image});
                 const std::uint32_t is_there = make(op_u_less, type_with(op_type_bool, {}), {level, levels});
                 check.indices.push_back(widened(level, type_of(level)));
-                // Of the first mip, its number isn't told.
+                // The number of the first mip isn't told.
                 const std::uint32_t none = null_of(type_of(level));
                 const std::uint32_t is_first = make(op_i_equal, type_with(op_type_bool, {}), {level, none});
                 check.dimensions =
@@ -583,7 +573,7 @@ private:
             // Belongs into the block that uses it.
         } else if (is_checked(words)) {
             write_checked(words);
-        } else if (takes_sampled_image(opcode) && values_.contains(words[3]) &&
+        } else if ((takes_sampled_image(opcode) || opcode == op_image) && values_.contains(words[3]) &&
                    opcode_of(values_.at(words[3])) == op_sampled_image) {
             Words use = words;
             const Words& pair = values_.at(words[3]);

@@ -236,7 +236,7 @@ std::string wrap_small_integers(std::string_view code) {
     each_word(code, [&](std::string_view word) {
         // The rows of matrices are CUDA's vectors.
         const bool is_of_matrix = result.ends_with("Matrix<");
-        // Of CUDA code that modules have themselves; Slang writes uchar and ushort.
+        // Modules' own CUDA code may say so; Slang writes uchar and ushort.
         const bool is_theirs = result.ends_with("signed ");
         if (const auto* found = replacement(word); found != scalars.end() && !is_of_matrix && !is_theirs) {
             result += found->second;

@@ -171,7 +171,7 @@ private:
             (is_tensor ? tensors_ : resources_).insert(std::string(lexed[end]));
             if (!is_tensor && lexed[end + 1] == "[") arrays.emplace(lexed[end]);
         }
-        // Of an array, the first index tells which resource it is.
+        // An array's first index tells which resource it is.
         for (const std::string& name : arrays) resources_.erase(name);
     }
 

@@ -49,7 +49,7 @@ constexpr std::uint32_t marker = 0;  // RelaxedPrecision
 std::uint32_t computed(const Words& words) {
     constexpr std::uint32_t op_f_negate = 127;
     const std::uint32_t opcode = opcode_of(words);
-    // Of vectors and matrices, from OpVectorTimesScalar to OpDot.
+    // From OpVectorTimesScalar to OpDot.
     constexpr std::uint32_t first_product = 142;
     constexpr std::uint32_t last_product = 148;
     const bool computes = opcode == op_f_negate || opcode == op_f_add || opcode == op_f_sub ||

@@ -87,12 +87,6 @@ bool is_access_chain(std::uint32_t opcode) {
            opcode == op_ptr_access_chain || opcode == op_in_bounds_ptr_access_chain;
 }
 
-bool is_atomic(std::uint32_t opcode) {
-    constexpr std::array more = {318U, 319U, 5614U, 5615U, 6035U};
-    return (opcode >= op_atomic_first && opcode <= op_atomic_last) ||
-           std::find(more.begin(), more.end(), opcode) != more.end();
-}
-
 using Id = std::uint32_t;
 
 /// One instruction of a function.

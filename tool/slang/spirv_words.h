@@ -39,6 +39,20 @@ inline bool leads_into(std::uint32_t opcode) {
     return opcode == op_access_chain || opcode == op_in_bounds_access_chain;
 }
 
+inline bool is_atomic(std::uint32_t opcode) {
+    constexpr std::uint32_t flag_test = 318;
+    constexpr std::uint32_t flag_clear = 319;
+    return (opcode >= op_atomic_first && opcode <= op_atomic_last) || opcode == op_atomic_f_min ||
+           opcode == op_atomic_f_max || opcode == op_atomic_f_add || opcode == flag_test ||
+           opcode == flag_clear;
+}
+
+/// Whether it samples, gathers from or asks about a texture with its sampler.
+inline bool takes_sampled_image(std::uint32_t opcode) {
+    return (opcode >= op_sample_implicit && opcode <= op_sample_last) || opcode == op_gather ||
+           opcode == op_gather_dref || opcode == op_query_lod;
+}
+
 inline Words instruction_of(std::uint32_t opcode, const Words& operands) {
     constexpr std::uint32_t count_shift = 16;
     Words words{static_cast<std::uint32_t>(operands.size() + 1) << count_shift | opcode};

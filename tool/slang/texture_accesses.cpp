@@ -27,11 +27,6 @@ constexpr std::uint32_t linear_mode = 5290;
 constexpr std::size_t image_sampled = 7;
 constexpr std::size_t image_format = 8;
 
-bool takes_sampled_image(std::uint32_t opcode) {
-    return (opcode >= op_sample_implicit && opcode <= op_sample_last) || opcode == op_gather ||
-           opcode == op_gather_dref || opcode == op_query_lod;
-}
-
 class AccessModule {
 public:
     AccessModule(const std::string& code, const std::vector<std::string>& padded) : module_(code) {

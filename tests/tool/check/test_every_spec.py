@@ -64,13 +64,19 @@ SPECS = [
 
 
 # Specs whose kernels an older Slang compiles as well: loops, structs, methods, generics.
-OLDER = ["tests/python/specs/members", "tests/python/specs/inferred", "samples/raytrace_structs/raytrace_structs"]
+OLDER = [
+    "tests/python/specs/members",
+    "tests/python/specs/inferred",
+    "samples/raytrace_structs/raytrace_structs",
+]
 
 
 @pytest.fixture(scope="module")
 def older_slang(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment in which kfgen loads the older Slang of slangpy's wheel, whose optimiser it has, too."""
-    linked = subprocess.run(["ldd", build_dir / "tool" / "kfgen"], capture_output=True, text=True, check=True).stdout
+    linked = subprocess.run(
+        ["ldd", build_dir / "tool" / "kfgen"], capture_output=True, text=True, check=True
+    ).stdout
     (name,) = re.findall(r"libslang-compiler\S+(?= =>)", linked)
     wheel = importlib.util.find_spec("slangpy")
     if wheel is None or not wheel.submodule_search_locations:

@@ -12,11 +12,15 @@ namespace kf::gen {
 
 std::string bound_name(const std::string& resource) { return "kf_bound_" + as_identifier(resource); }
 
+bool has_byte_addresses(const PlannedArgument& argument) {
+    const auto* buffer = std::get_if<manifest::kinds::Buffer>(&argument.host.kind);
+    return buffer != nullptr && buffer->bytes;
+}
+
 Diagnostics check_spirv_arrays(const PlannedCall& call) {
     Diagnostics errors;
     for (const PlannedArgument& argument : call.arguments) {
-        const auto* buffer = std::get_if<manifest::kinds::Buffer>(&argument.host.kind);
-        if (buffer == nullptr || !buffer->bytes || argument.path.find('[') == std::string::npos) continue;
+        if (!has_byte_addresses(argument) || argument.path.find('[') == std::string::npos) continue;
         errors.push_back({Severity::error,
                           "type-not-supported",
                           argument.location,
