@@ -118,9 +118,14 @@ struct Accessed {
 Accessed accessed(const ReportingCall& call, std::span<const std::uint32_t> words) {
     const manifest::Function& function = call.artifact->manifest.functions[call.function];
     const std::vector<manifest::ResourceSlot> slots = manifest::resource_slots(function.calls[call.call]);
-    const std::uint32_t number = words[3];
-    Accessed result{name_of_resource(slots, call, number, Report::wide(words, 0)), 1};
-    if (number == 0 || number > slots.size()) return result;
+    std::uint64_t number = words[3];
+    const std::uint64_t address = Report::wide(words, 0);
+    Accessed result{name_of_resource(slots, call, words[3], address), 1};
+    if (number == 0) {  // CUDA's buffers
+        const auto found = std::find(call.buffers.begin(), call.buffers.end(), address);
+        number = static_cast<std::uint64_t>(found - call.buffers.begin()) + 1;
+    }
+    if (number > slots.size()) return result;
     const manifest::ResourceSlot& slot = slots[number - 1];
     if (slot.kind == manifest::ResourceKind::buffer && words[4] > static_cast<std::uint64_t>(slot.stride))
         result.unit = words[4] / static_cast<std::uint64_t>(slot.stride);

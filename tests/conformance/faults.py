@@ -18,9 +18,7 @@ ELEMENT = "NVIDIA's compiler doesn't wrap a sum of elements that are chosen at r
 
 #: Their targets are "llvmpipe", "cuda" or "nvidia", which is NVIDIA's Vulkan.
 FAULTS: list[Selection] = [
-    Selection("add_and_subtract_constants", "half float", "", "", "llvmpipe", SIMPLIFIED),
-    Selection("add_and_subtract_constants", "double", "scalar", "", "llvmpipe", SIMPLIFIED),
-    Selection("add_and_subtract_constants", "", "", "", "nvidia", SIMPLIFIED),
+    Selection("add_and_subtract_constants", "", "", "", "llvmpipe nvidia", SIMPLIFIED),
     Selection("half_constants half_constant_2049", "", "", "", "llvmpipe nvidia cuda", HALF_CONSTANTS),
     Selection("countbits", "int8_t int16_t", "", "", "llvmpipe nvidia", COUNTED),
     Selection("countbits", "int8_t", "", "", "cuda", COUNTED),

@@ -62,6 +62,14 @@ bool is_decoration(const Words& words, std::uint32_t decoration) {
     return opcode_of(words) == op_decorate && words.size() == 3 && words[2] == decoration;
 }
 
+std::set<std::uint32_t> ids_with(std::uint32_t decoration, const std::vector<Words>& instructions) {
+    std::set<std::uint32_t> ids;
+    for (const Words& words : instructions) {
+        if (is_decoration(words, decoration)) ids.insert(words[1]);
+    }
+    return ids;
+}
+
 std::vector<Words> instructions_of(const std::string& code) {
     std::vector<Words> found;
     (void)each_instruction(code, [&](std::uint32_t, std::size_t index, std::size_t count) {
@@ -74,9 +82,10 @@ void append(std::string& code, const Words& words) {
     code.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
 }
 
-/// Decorates arithmetic, in front of the types.
+/// Decorates arithmetic, in front of the types, but for what isn't to be contracted anyway.
 std::string decorated(const std::string& code, const std::vector<std::uint32_t>& decorations) {
     const std::vector<Words> instructions = instructions_of(code);
+    const std::set<std::uint32_t> kept = ids_with(no_contraction, instructions);
     std::string result = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
     bool is_marked = false;
     for (const Words& words : instructions) {
@@ -85,7 +94,7 @@ std::string decorated(const std::string& code, const std::vector<std::uint32_t>&
             is_marked = true;
             for (const Words& one : instructions) {
                 const std::uint32_t id = computed(one);
-                if (id == 0) continue;
+                if (id == 0 || kept.contains(id)) continue;
                 for (const std::uint32_t decoration : decorations)
                     append(result, instruction_of(op_decorate, {id, decoration}));
             }
@@ -98,10 +107,7 @@ std::string decorated(const std::string& code, const std::vector<std::uint32_t>&
 /// Leaves out what optimise() has added, and what the optimiser has copied of it.
 std::string unmarked(const std::string& code) {
     const std::vector<Words> instructions = instructions_of(code);
-    std::set<std::uint32_t> ids;
-    for (const Words& words : instructions) {
-        if (is_decoration(words, marker)) ids.insert(words[1]);
-    }
+    const std::set<std::uint32_t> ids = ids_with(marker, instructions);
     std::string result = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
     for (const Words& words : instructions) {
         const bool is_mark = is_decoration(words, marker) || is_decoration(words, no_contraction);
