@@ -17,7 +17,7 @@ from case import FLOATS, Case, filled, shaped
 from conversions import CONVERSIONS
 from intrinsics import INTRINSICS
 from operators import OPERATORS
-from refusals import is_refused
+from refused import is_refused
 
 CASES = [*OPERATORS, *CONVERSIONS, *INTRINSICS]
 TARGETS = ("vulkan", "cuda")

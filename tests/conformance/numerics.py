@@ -21,7 +21,7 @@ from faults import driver
 from intrinsics import INTRINSICS
 from modules import TARGETS, Item, items
 from operators import OPERATORS
-from refusals import REFUSALS, is_refused
+from refused import REFUSALS, is_refused
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "numerics.md"

@@ -1,4 +1,4 @@
-"""What refusals.py lists is refused, by an error that names the call; a newer compiler may take it."""
+"""What refused.py lists is refused, by an error that names the call; a newer compiler may take it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from modules import Item, items, module_text, spec_of
-from refusals import REFUSALS
+from refused import REFUSALS
 from selection import Selection
 
-#: Of one line of refusals.py; each takes a compiler's run.
+#: Of one line of refused.py; each takes a compiler's run.
 MOST = 3
 
 

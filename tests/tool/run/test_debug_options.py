@@ -126,11 +126,12 @@ def test_a_checked_variant_leaves_other_kernels_as_they_are(generator: Generator
         call = {"function": "f", "args": {"b": "buffer", "t": "rwtexture2d", "i": "tensor[1]"}, **more}
         spec = {"version": 1, "name": "b", "modules": ["b.slang"], "targets": ["vulkan"], "calls": [call]}
         (generator.folder / "b.kf.json").write_text(json.dumps(spec))
-        generate = [generator.kfgen, "generate", "b.kf.json", "-o", "out", "--no-cache"]
+        generate: list[str | Path] = [generator.kfgen, "generate", "b.kf.json", "-o", "out", "--no-cache"]
         subprocess.run(generate, cwd=generator.folder, check=True)
         images = generator.folder / "images"
         shutil.rmtree(images, ignore_errors=True)
-        inspect = [generator.kfgen, "inspect", generator.folder / "out" / "b.kfa", "--extract", images]
+        artifact = generator.folder / "out" / "b.kfa"
+        inspect: list[str | Path] = [generator.kfgen, "inspect", artifact, "--extract", images]
         subprocess.run(inspect, check=True)
         return {path.name: path.read_bytes() for path in images.glob("*.spv")}
 
