@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slang/compiler.h"
+
 namespace kf::gen {
 namespace {
 

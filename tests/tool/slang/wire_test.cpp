@@ -11,9 +11,16 @@ TEST(Wire, Requests) {
         decode_request(encode(CompilerRequest(ReflectRequest{{"/a/b.slang", "/c.slang"}, "values"})));
     EXPECT_EQ(std::get<ReflectRequest>(reflect).modules.at(1), "/c.slang");
     EXPECT_EQ(std::get<ReflectRequest>(reflect).values, "values");
-    const KernelSource source{
-        "main",      "void main() {}\n", {"/s.kf.json", 3, 4}, "a hint", {{"tint_1_0123abcd", true}}, true,
-        {"picture"}, "values",           {{"I", "A", 7}}};
+    const KernelSource source{"main",
+                              "void main() {}\n",
+                              {"/s.kf.json", 3, 4},
+                              "a hint",
+                              {{"tint_1_0123abcd", true}},
+                              true,
+                              true,
+                              {"picture"},
+                              "values",
+                              {{"I", "A", 7}}};
     const auto compile = std::get<CompileRequest>(
         decode_request(encode(CompilerRequest(CompileRequest{source, CodeTarget::cuda_source}))));
     EXPECT_EQ(compile.source.entry_point, source.entry_point);
@@ -21,6 +28,7 @@ TEST(Wire, Requests) {
     EXPECT_EQ(compile.source.origin, source.origin);
     EXPECT_EQ(compile.source.hint, source.hint);
     EXPECT_EQ(compile.source.globals, source.globals);
+    EXPECT_TRUE(compile.source.for_header);
     EXPECT_EQ(compile.source.values, source.values);
     EXPECT_EQ(compile.source.conformances, source.conformances);
     EXPECT_EQ(compile.target, CodeTarget::cuda_source);
