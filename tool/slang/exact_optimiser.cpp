@@ -202,10 +202,13 @@ public:
     SlangResult SLANG_MCALL loadSharedLibrary(const char* path, ISlangSharedLibrary** out) override {
         const std::filesystem::path slang = slang_library_path();
         const std::string file = "lib" + std::string(path) + ".so";
-        void* library = std::string_view(path).starts_with("slang-glslang") ? open_glslang(slang) : nullptr;
-        if (library == nullptr)
+        void* library = nullptr;
+        if (std::string_view(path).starts_with("slang-glslang")) {
+            library = open_glslang(slang);  // no other, which optimise() wouldn't find
+        } else {
             library = ::dlopen((slang.parent_path() / file).c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr) library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+            if (library == nullptr) library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        }
         if (library == nullptr) return SLANG_E_CANNOT_OPEN;
         *out = new Library(library);
         (*out)->addRef();
