@@ -158,7 +158,7 @@ run_python() {
 run_conformance() {
     local name=conformance.${1/:/_}
     step "$name" env KF_DEVICE="$1" KF_CONFORMANCE="$results/$name.json" "${limit[@]}" "$python" -m pytest -q \
-        tests/conformance -p no:cacheprovider --tb=short --junitxml="$results/$name.junit.xml"
+        tests/conformance/test_conformance.py -p no:cacheprovider --tb=short --junitxml="$results/$name.junit.xml"
 }
 
 # All beside one another: most of them use one core and little of the GPU.

@@ -23,7 +23,7 @@ def checked(generated: Loader) -> ModuleType:
 @pytest.fixture(scope="module")
 def on_vulkan(device_module: kf.Device, generated: Loader) -> ModuleType:
     if device_module.backend != "vulkan":
-        pytest.skip("CUDA has no atomics on textures")
+        pytest.skip("needs a GPU with Vulkan: CUDA has no atomics on textures")
     return generated("checked_on_vulkan")
 
 
@@ -129,7 +129,7 @@ def test_the_line(device: kf.Device, checked: ModuleType) -> None:
         device.wait()
     line = ", at checked.slang:13" if device.backend == "vulkan" else ""
     assert str(caught.value).endswith(f"is outside of extents [{N}]{line}{END}")
-    # Of an alias no line is known: none is better than a wrong one.
+    # An alias has no known line, and none is better than a wrong one.
     checked.read_alias(numbers().buffer, ints(N))
     with pytest.raises(kf.Error) as caught:
         device.wait()
@@ -217,7 +217,7 @@ def test_loads_of_bytes(device: kf.Device, checked: ModuleType, name: str) -> No
     y = getattr(checked, name)(b.buffer, uints(0, last))
     assert y.to_numpy()[1] == WORDS[last_word]
     device.wait()
-    # Of a struct, what isn't used may not be read.
+    # A struct's unused fields may not be read.
     wrong = 4 * N - 12 if name == "load_part" else last + 4
     getattr(checked, name)(b.buffer, uints(0, wrong), out=y)
     assert (

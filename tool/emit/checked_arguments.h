@@ -10,7 +10,7 @@ namespace kf::gen {
 /// where the call checks no indices.
 [[nodiscard]] Diagnostics check_checked_arguments(const PlannedCall& call);
 
-/// Whether its kernels compare indices of whole buffers and textures.
+/// Returns whether a call's kernels compare indices of whole buffers and textures.
 [[nodiscard]] bool checks_accesses(const PlannedCall& call);
 
 }  // namespace kf::gen

@@ -33,6 +33,14 @@ std::size_t TokenView::opening_angle(std::size_t at) const {
     return at;
 }
 
+bool TokenView::is_changed(std::size_t at) const {
+    const std::string_view here = (*this)[at];
+    const std::string_view next = (*this)[at + 1];
+    if (is_one_of(here, "+", "-") && next == here) return true;
+    const bool combined = is_one_of(here, "+", "-", "*", "/", "%", "&", "|", "^") && next == "=";
+    return combined || (here == "=" && next != "=");
+}
+
 std::size_t TokenView::semicolon(std::size_t at, std::size_t end) const {
     while (at < end && (*this)[at] != ";" && !closes(at)) at = opens(at) ? after_bracket(at) : at + 1;
     return (*this)[at] == ";" ? std::min(at, end) : end;

@@ -33,6 +33,8 @@ public:
     [[nodiscard]] std::size_t opening_bracket(std::size_t at) const;
     /// Returns the `<` that the `>` at `at` closes; `at` where there is none.
     [[nodiscard]] std::size_t opening_angle(std::size_t at) const;
+    /// Tells whether what stands before `at` is changed there: by `=`, `+=` and the like, or `++`.
+    [[nodiscard]] bool is_changed(std::size_t at) const;
     /// Returns the `;` that ends the statement at `at`, which holds no other; `end` where that is unclear.
     [[nodiscard]] std::size_t semicolon(std::size_t at, std::size_t end) const;
     /// Returns the first token of the statement or declaration that `at` is in.

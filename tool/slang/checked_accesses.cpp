@@ -181,7 +181,7 @@ private:
         return type_opcode(pointer_type) == op_type_pointer ? types_.at(pointer_type)[3] : 0;
     }
 
-    /// Whether the function that compares takes what calls of it are given.
+    /// Returns whether kf_check_access() has the parameters that put_check() gives it.
     [[nodiscard]] bool has_check_types() const {
         constexpr std::size_t parameters = 6;
         if (check_.size() != 5 || type_opcode(check_[4]) != op_type_function ||

@@ -17,7 +17,7 @@
 #include "slang/glslang_library.h"
 #include "slang/lexed_text.h"
 #include "slang/library.h"
-#include "slang/spirv_words.h"
+#include "slang/spirv_rewriter.h"
 
 namespace kf::gen {
 
@@ -70,50 +70,38 @@ std::set<std::uint32_t> ids_with(std::uint32_t decoration, const std::vector<Wor
     return ids;
 }
 
-std::vector<Words> instructions_of(const std::string& code) {
-    std::vector<Words> found;
-    (void)each_instruction(code, [&](std::uint32_t, std::size_t index, std::size_t count) {
-        found.push_back(words_at(code, index, count));
-    });
-    return found;
-}
-
-void append(std::string& code, const Words& words) {
-    code.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
-}
-
 /// Decorates arithmetic, in front of the types, but for what isn't to be contracted anyway.
 std::string decorated(const std::string& code, const std::vector<std::uint32_t>& decorations) {
-    const std::vector<Words> instructions = instructions_of(code);
-    const std::set<std::uint32_t> kept = ids_with(no_contraction, instructions);
-    std::string result = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
+    SpirvRewriter rewriter(code);
+    if (!rewriter.is_whole()) return code;
+    const std::set<std::uint32_t> kept = ids_with(no_contraction, rewriter.instructions());
     bool is_marked = false;
-    for (const Words& words : instructions) {
+    for (const Words& words : rewriter.instructions()) {
         const std::uint32_t opcode = opcode_of(words);
         if (!is_marked && opcode >= op_type_first && opcode <= op_type_last) {
             is_marked = true;
-            for (const Words& one : instructions) {
+            for (const Words& one : rewriter.instructions()) {
                 const std::uint32_t id = computed(one);
                 if (id == 0 || kept.contains(id)) continue;
                 for (const std::uint32_t decoration : decorations)
-                    append(result, instruction_of(op_decorate, {id, decoration}));
+                    rewriter.put(op_decorate, {id, decoration});
             }
         }
-        append(result, words);
+        rewriter.put(words);
     }
-    return result;
+    return rewriter.code();
 }
 
 /// Leaves out what optimise() has added, and what the optimiser has copied of it.
 std::string unmarked(const std::string& code) {
-    const std::vector<Words> instructions = instructions_of(code);
-    const std::set<std::uint32_t> ids = ids_with(marker, instructions);
-    std::string result = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
-    for (const Words& words : instructions) {
+    SpirvRewriter rewriter(code);
+    if (!rewriter.is_whole()) return code;
+    const std::set<std::uint32_t> ids = ids_with(marker, rewriter.instructions());
+    for (const Words& words : rewriter.instructions()) {
         const bool is_mark = is_decoration(words, marker) || is_decoration(words, no_contraction);
-        if (!is_mark || !ids.contains(words[1])) append(result, words);
+        if (!is_mark || !ids.contains(words[1])) rewriter.put(words);
     }
-    return result;
+    return rewriter.code();
 }
 
 void write(const void* data, std::size_t size, void* user_data) {
@@ -122,7 +110,6 @@ void write(const void* data, std::size_t size, void* user_data) {
 
 int optimise(OptimiserRequest& request, int (*optimiser)(OptimiserRequest*)) {
     const std::string given(request.input_begin, request.input_end);
-    if (given.size() < spirv::header_words * sizeof(std::uint32_t)) return optimiser(&request);
     const std::string code = decorated(given, {marker, no_contraction});
     const OptimiserRequest before = request;
     std::string optimised;

@@ -104,7 +104,7 @@ Diagnostics said_of_derivative(const std::string& name) {
     return module ? Diagnostics{} : module.errors();
 }
 
-// Of what modules take themselves; Slang 2026.14 gives the value of what is treated as differentiable.
+// A module may take fwd_diff itself; Slang 2026.14 gives the value of what is treated as differentiable.
 TEST(LostTangents, AreRefusedWhereModulesTakeThem) {
     for (const char* name : {"through", "Shape.twice", "Shape::twice", "inner.deep", "inner::deep"}) {
         SCOPED_TRACE(name);

@@ -25,7 +25,7 @@ namespace kf::gen {
 /// "kf_bound_positions": the resource of that name, as kernels call it.
 [[nodiscard]] std::string bound_name(const std::string& resource);
 
-/// Whether it is a ByteAddressBuffer, or one that is written.
+/// Returns whether an argument is a ByteAddressBuffer or an RWByteAddressBuffer.
 [[nodiscard]] bool has_byte_addresses(const PlannedArgument& argument);
 
 /// Errors ("type-not-supported") for byte addresses in arrays, which Slang makes no SPIR-V of.

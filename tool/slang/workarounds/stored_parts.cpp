@@ -119,14 +119,6 @@ private:
         return end;
     }
 
-    /// Tells whether `=` or `+=`, `++` is at `at`.
-    [[nodiscard]] bool is_changed(std::size_t at) const {
-        if (is_one_of(token_[at], "+", "-") && token_[at + 1] == token_[at]) return true;
-        const bool combined =
-            is_one_of(token_[at], "+", "-", "*", "/", "%", "&", "|", "^") && token_[at + 1] == "=";
-        return combined || (token_[at] == "=" && token_[at + 1] != "=");
-    }
-
     [[nodiscard]] bool is_stepped_before(std::size_t at) const {
         return is_one_of(token_[at - 1], "+", "-") && token_[at - 2] == token_[at - 1] &&
                !token_.is_word(at - 3) && !token_.closes(at - 3);
@@ -145,7 +137,7 @@ private:
             }
             ++store.depth;
         }
-        const bool stored = is_changed(store.end) || is_stepped_before(name) || may_be_written(store);
+        const bool stored = token_.is_changed(store.end) || is_stepped_before(name) || may_be_written(store);
         return stored ? store : Store{};
     }
 
@@ -198,7 +190,7 @@ private:
         for (std::size_t at = part.name + 1; at < end; ++at) {
             const bool calls =
                 token_[at] == "(" && token_.is_word(at - 1) && !is_one_of(token_[at - 1], "int", "uint");
-            if (calls || is_changed(at)) return {};
+            if (calls || token_.is_changed(at)) return {};
             if (token_.is_word(at) && is_changed_in(statement, token_[at])) return {};
             text += (token_.is_word(at) && token_.is_word(at - 1) ? " " : "") + std::string(token_[at]);
         }
@@ -207,7 +199,7 @@ private:
 
     [[nodiscard]] bool is_changed_in(const Statement& statement, std::string_view name) const {
         for (std::size_t at = statement.first; at < statement.stop; ++at) {
-            if (token_[at] == name && (is_changed(at + 1) || is_stepped_before(at))) return true;
+            if (token_[at] == name && (token_.is_changed(at + 1) || is_stepped_before(at))) return true;
         }
         return false;
     }

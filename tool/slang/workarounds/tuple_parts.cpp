@@ -61,13 +61,6 @@ private:
         return at;
     }
 
-    /// Whether a statement that begins there stores: it is no declaration, and nothing that leaves.
-    [[nodiscard]] bool stores_at(std::size_t path_end) const {
-        const std::string_view next = token_[path_end];
-        return next == "=" ? token_[path_end + 1] != "="
-                           : is_one_of(next, "+", "-", "*", "/", "%", "&", "|", "^");
-    }
-
     void change(const Statement& statement) {
         const bool calls =
             token_[statement.first + 1] == "(" && token_.after_bracket(statement.first + 1) == statement.stop;
@@ -78,7 +71,7 @@ private:
             const std::size_t last = behind_path(end);
             const bool is_argument =
                 calls && is_one_of(token_[at - 1], "(", ",") && is_one_of(token_[last], ")", ",");
-            if (!is_argument && !(at == statement.first && stores_at(last))) continue;
+            if (!is_argument && !(at == statement.first && token_.is_changed(last))) continue;
             const std::size_t begin = token_.offset(at);
             const std::size_t length = token_.offset(end - 1) + token_[end - 1].size() - begin;
             const std::string element = module_.original.substr(begin, length);
