@@ -32,8 +32,7 @@ REFUSALS = [
         "Slang makes invalid SPIR-V of these matrices",
     ),
     Selection(
-        "equal not_equal less less_equal greater greater_equal select equal_bools not_equal_bools not_bools "
-        "shift_left shift_right",
+        "select equal_bools not_equal_bools not_bools shift_left shift_right",
         "",
         "matrix",
         "",

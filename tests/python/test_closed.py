@@ -86,3 +86,26 @@ def test_entry_points_need_not_be_public(closed: ModuleType, size: int) -> None:
     told = kf.Buffer.from_numpy(np.array([7, 7], np.uint32), writable=True)
     closed.count_threads.threads(size)(size, told)
     np.testing.assert_array_equal(told.to_numpy(), [7 + size, 7])
+
+
+@every_size
+def test_what_is_public_nowhere(closed: ModuleType, size: int) -> None:
+    x = numbers((size,), np.dtype("float32"), 1)
+    np.testing.assert_array_equal(closed.worn(x).to_numpy(), x * x)
+    np.testing.assert_array_equal(closed.worn_by(closed.Old(by=2), x).to_numpy(), x + 2)
+    np.testing.assert_array_equal(closed.folded(x).to_numpy(), x + 14 * np.trunc(x))
+    np.testing.assert_array_equal(closed.unfolded(x).to_numpy(), x - 1)
+    handles = np.zeros(size, closed.Handle.dtype)
+    handles["width"] = numbers((size, 3), np.dtype("float32"), 2)
+    handles["cold"] = numbers((size,), np.dtype("float32"), 3)
+    warmth = handles["width"][:, 0] - handles["cold"]
+    np.testing.assert_array_equal(closed.Handle.warmth(handles).to_numpy(), warmth)
+
+
+def test_gradients_of_what_is_public_nowhere(closed: ModuleType) -> None:
+    given = kf.differentiable(closed.Handle(width=[1, 2, 3], cold=4))
+    by = kf.differentiable([5.0, 6.0, 7.0])
+    assert closed.held(given, by, closed.Grip.firm) == 2 * (5 + 12 + 21) + 25
+    closed.held.backward(given, by, closed.Grip.firm)
+    np.testing.assert_array_equal(given.grad.width, [10, 12, 14])
+    np.testing.assert_array_equal(by.grad, [2 + 10, 4, 6])

@@ -85,6 +85,28 @@ def test_tensors(scene: ModuleType, size: int) -> None:
     out.check()
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_a_derivative_adds_to_a_global(scene: ModuleType, size: int) -> None:
+    weights, flows = numbers((7,), FLOAT, 1), buffer((7,), FLOAT, "contiguous", numbers((7,), FLOAT, 2))
+    i, x, flow = np.arange(size, dtype=np.int32) % 7, numbers((size,), FLOAT, 3), numbers((size,), FLOAT, 4)
+    held = {"weights_of": kf.Tensor.from_numpy(weights), "flows": flows.tensor}
+    scene.clear_flows.set(flows=flows.tensor).threads(40)()
+    flows.array[...] = 0
+    flows.check()
+    given = kf.Tensor.from_numpy(x).with_grads()
+    y = scene.weighed.set(held)(i, given)
+    np.testing.assert_array_equal(y.to_numpy(), weights[i] * x)
+    scene.weighed.set(held).backward(i, given, y.with_grads(grad_in=kf.Tensor.from_numpy(flow)))
+    assert given.grad is not None
+    np.testing.assert_allclose(given.grad.to_numpy(), weights[i] * flow, rtol=1e-6)
+    expected = np.zeros(7)
+    np.add.at(expected, i, flow.astype(np.float64) * x)
+    found = flows.tensor.to_numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-3)
+    flows.array[...] = found
+    flows.check()
+
+
 REFUSALS: list[tuple[Callable[[ModuleType], Any], str]] = [
     (lambda m: m.shade(1.0), r"the global 'tint', which it reads, isn't set: set\(\)"),
     (lambda m: m.lit.set(scene=SCENE)(np.ones(2, FLOAT)), "the global 'look.gain', which it reads"),

@@ -80,3 +80,9 @@ def test_a_derivative_of_its_own(older: ModuleType) -> None:
     np.testing.assert_array_equal(array(result), x / 2)
     older.use_halved.backward(kf.grid((7,)), given, result.with_grads(grad_in=flow))
     np.testing.assert_allclose(array(given.grad), 3 * flow, rtol=1e-6)
+
+
+def test_contexts(older: ModuleType) -> None:
+    down, across = np.indices((3, 5), np.int32)
+    expected = np.stack([across, down, down, np.full((3, 5), 7)], axis=-1)
+    np.testing.assert_array_equal(array(older.turned(kf.grid((3, 5)))), expected)

@@ -8,7 +8,7 @@ std::vector<CommandPage> command_texts() {
         {"init",
          {"init MODULE.slang [-o FILE] [OPTION ...]"},
          "write a spec to start from",
-         "Writes NAME.kf.json beside the module: every public function that can be called, with kinds by the "
+         "Writes NAME.kf.json beside the module: every function that can be called, with kinds by the "
          "types of its parameters, and gradients where it is differentiable. Comments in it say what can't "
          "be called, and why. The spec generates as it stands.",
          {".slang"},

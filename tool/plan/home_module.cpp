@@ -19,7 +19,6 @@ Module only(const NamedModule& named, const Module& module) {
     own.functions = named.functions;
     own.shared = named.shared;
     own.closed_fields = module.closed_fields;
-    own.closed_files = module.closed_files;
     return own;
 }
 

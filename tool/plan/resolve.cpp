@@ -743,7 +743,7 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
     std::move(shortened.begin(), shortened.end(), std::back_inserter(more));
     const Outcome<std::vector<const Function*>> candidates = find_candidates(call, module, more, lookup);
     if (!candidates) return candidates.errors();
-    Diagnostics errors = check_public(candidates.value(), module);
+    Diagnostics errors = check_public(candidates.value());
     if (errors.empty()) errors = check_tensor_types(call, candidates.value());
     if (errors.empty()) errors = check_link_sizes(call, candidates.value());
     if (!errors.empty()) return errors;

@@ -453,6 +453,14 @@ private:
     /// Python mangles or uses such names, and C++ reserves them.
     bool has_usable_names(const KindSpec& kind, const Type& type, const Place& place) {
         for (const Field& field : type.fields) {
+            // Slang keeps bit fields in fields of its own.
+            if (field.name.starts_with("$")) {
+                fail(kind, "struct-layout",
+                     subject(place.name) + ": struct '" + type.name +
+                         "' has bit fields, which hosts can't be given",
+                     {"make them whole fields, or one integer that methods take apart"});
+                return false;
+            }
             if (!field.name.starts_with("__")) continue;
             fail(kind, "struct-layout",
                  "field '" + place.name + "." + field.name + "' of struct '" + type.name +

@@ -128,6 +128,13 @@ std::vector<std::string> notes_of_refused(const Type& type) {
         return {"an array of vectors does: " + scalar + std::to_string(type.columns) + "[" +
                 std::to_string(type.rows) + "]"};
     }
+    if (const std::string_view name = type.name; name.starts_with("matrix<") || name.starts_with("vector<")) {
+        const std::size_t size = name.find(',');
+        const auto counts = [](char c) { return (c >= '0' && c <= '9') || c == ',' || c == ' ' || c == '>'; };
+        if (size != std::string_view::npos &&
+            std::all_of(name.begin() + static_cast<std::ptrdiff_t>(size), name.end(), counts))
+            return {"an array does, of a vector of up to 4 or a matrix of up to 4 rows and columns"};
+    }
     if (!type.link_extent.empty()) return {"linking decides its size: take an array, or state the number"};
     if (type.name.find("BFloat16") == std::string::npos) return {};
     return {"Slang 2026.12 can store a BFloat16 but neither computes with it nor differentiates it",

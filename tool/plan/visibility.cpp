@@ -2,7 +2,6 @@
 #include "plan/visibility.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <string>
 
@@ -31,24 +30,7 @@ bool is_unknown_tensor(const Type& type) {
 
 }  // namespace
 
-Diagnostics check_public(const std::vector<const Function*>& candidates, const Module& module) {
-    for (const Function* function : candidates) {
-        const std::filesystem::path file = function->location.file;
-        const auto closed = std::find_if(module.closed_files.begin(), module.closed_files.end(),
-                                         [&](const Location& location) {
-                                             return std::filesystem::path(location.file) ==
-                                                    std::filesystem::absolute(file).lexically_normal();
-                                         });
-        if (closed == module.closed_files.end()) continue;
-        return {
-            {Severity::error,
-             "module-not-public",
-             *closed,
-             "nothing in this module is public, and a module that says 'module' keeps such things to itself",
-             {"write 'public' before each function that the spec names, and before the structs that these "
-              "take "
-              "and their fields; or take this line out"}}};
-    }
+Diagnostics check_public(const std::vector<const Function*>& candidates) {
     // Slang leaves those out that it may not call.
     const bool closed = std::all_of(candidates.begin(), candidates.end(),
                                     [](const Function* function) { return function->is_closed; });

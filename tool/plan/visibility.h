@@ -9,9 +9,8 @@
 
 namespace kf::gen {
 
-/// "module-not-public" where functions that the call may mean are of a module that has nothing public, and
-/// "function-not-public" where none of them is public in one that has.
-Diagnostics check_public(const std::vector<const Function*>& candidates, const Module& module);
+/// "function-not-public" where kernels can call none of the functions that the call may mean.
+Diagnostics check_public(const std::vector<const Function*>& candidates);
 
 /// "type-not-supported" for parameters that are tensors of slang-torch's, or a part of one of kf.slang's.
 Diagnostics check_tensor_types(const CallSpec& call, const std::vector<const Function*>& candidates);

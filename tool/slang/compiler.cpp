@@ -7,9 +7,11 @@
 #include <variant>
 
 #include "process/worker_process.h"
+#include "slang/crash_search.h"
 #include "slang/failure_reasons.h"
 #include "slang/in_process_compiler.h"
 #include "slang/method_derivatives.h"
+#include "slang/module_texts.h"
 #include "slang/tensor_constraints.h"
 #include "slang/wire.h"
 
@@ -18,6 +20,9 @@ namespace kf::gen {
 namespace {
 
 using process::WorkerProcess;
+
+/// The same of all its kernels, so that one of several is shown.
+constexpr const char* compiling = "compiling this call";
 
 /// The module's own where it is named.
 std::shared_ptr<TypeLookup> lookup_of(Compiler& compiler, const std::string& module) {
@@ -76,21 +81,23 @@ public:
             options_.sources = module.value().sources;
         } else if (Diagnostics reasons = reasons_of(module.errors().front()); !reasons.empty()) {
             return reasons;
+        } else if (const Diagnostic& error = module.errors().front(); error.id == "slang-internal") {
+            return located(error);
         }
         return module;
     }
 
     Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) override {
-        Outcome<CompiledKernel> kernel = call(CompileRequest{source, target}, decode_kernel,
-                                              "compiling '" + source.entry_point + "'", source.origin);
+        Outcome<CompiledKernel> kernel =
+            call(CompileRequest{source, target}, decode_kernel, compiling, source.origin);
         if (kernel) return kernel;
         return Outcome<CompiledKernel>(with_reasons(kernel.errors(), source, options_.sources))
             .with_warnings(kernel.warnings());
     }
 
     Outcome<std::vector<Reached>> reach(const KernelSource& source, const CodeForm& form) override {
-        Outcome<std::vector<Reached>> reached = call(ReachRequest{source, form}, decode_reached,
-                                                     "compiling '" + source.entry_point + "'", source.origin);
+        Outcome<std::vector<Reached>> reached =
+            call(ReachRequest{source, form}, decode_reached, compiling, source.origin);
         if (reached) return reached;
         return with_reasons(reached.errors(), source, options_.sources);
     }
@@ -142,6 +149,23 @@ private:
         add_distinct(reasons, find_method_derivatives(options_.modules, options_.search_paths));
         for (Diagnostic& reason : reasons) reason.notes.push_back(crash.message);
         return reasons;
+    }
+
+    /// The crash that reading the modules ends in, at the declaration that it comes with.
+    [[nodiscard]] Diagnostic located(Diagnostic crash) const {
+        const auto crashes = [&](const std::map<std::string, std::string>& texts) {
+            CompilerOptions options = options_;
+            options.sources = texts;
+            IsolatedCompiler other(options, support_modules_, started_);
+            const Outcome<Module> module =
+                other.call(ReflectRequest{options.modules, options.values}, decode_module, "reading", {});
+            return !module && module.errors().front().id == crash.id;
+        };
+        if (const auto place = find_crash(module_files(options_.modules, options_.search_paths), crashes)) {
+            crash.location = *place;
+            crash.notes.emplace_back("it doesn't without this declaration and those behind it");
+        }
+        return crash;
     }
 
     template <class T>

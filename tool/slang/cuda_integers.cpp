@@ -29,7 +29,7 @@ constexpr std::array<Replacement, 7> corrections{{
     {" int64_t U64_max(uint64_t", " uint64_t U64_max(uint64_t"},
 }};
 
-/// A number that operators wrap, functions of it, and what parts of vectors are.
+/// A number that operators wrap, functions of it, what parts of vectors are, and comparisons of matrices.
 constexpr std::string_view numbers = R"(
 template <class T>
 struct kf_small {
@@ -69,6 +69,18 @@ __device__ __forceinline__ T kf_part(T&& part) { return part; }
     __device__ __forceinline__ kf_small<type> kf_part(type&& part) { return part; }
 KF_PART(signed char) KF_PART(unsigned char) KF_PART(short) KF_PART(unsigned short)
 #undef KF_PART
+#define KF_COMPARISON(op) \
+    template <class T, int R, int C> \
+    __device__ __forceinline__ Matrix<bool, R, C> operator op(const Matrix<T, R, C>& a, const Matrix<T, R, C>& b) { \
+        Matrix<bool, R, C> result; \
+        for (int i = 0; i < R; ++i) \
+            for (int j = 0; j < C; ++j) \
+                *_slang_vector_get_element_ptr(result.rows + i, j) = \
+                    _slang_vector_get_element(a.rows[i], j) op _slang_vector_get_element(b.rows[i], j); \
+        return result; \
+    }
+KF_COMPARISON(==) KF_COMPARISON(!=) KF_COMPARISON(<) KF_COMPARISON(<=) KF_COMPARISON(>) KF_COMPARISON(>=)
+#undef KF_COMPARISON
 template <class V, class I>
 __device__ __forceinline__ auto kf_element(V v, I i) { return kf_part(_slang_vector_get_element(v, i)); }
 )";

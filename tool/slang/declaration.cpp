@@ -303,29 +303,6 @@ std::size_t SourceText::brace_around(std::size_t token) const {
     return tokens_.size();
 }
 
-bool SourceText::is_closed(std::int64_t line, std::int64_t column) const {
-    const std::size_t name = token_at(line, column);
-    if (name == tokens_.size()) {
-        return false;
-    }
-    for (std::size_t index = name; index > 0 && tokens_[index - 1].kind != Kind::boundary; --index) {
-        if (text_of(tokens_[index - 1]) == "public") {
-            return false;
-        }
-    }
-    // "struct Box : IShape", but not "struct ns::Box".
-    for (std::size_t brace = brace_around(name); brace < tokens_.size(); brace = brace_around(brace)) {
-        for (std::size_t index = brace; index > 0 && tokens_[index - 1].kind != Kind::boundary; --index) {
-            const auto is_colon = [&](std::size_t at) { return text_of(tokens_[at]) == ":"; };
-            const bool alone = is_colon(index - 1) && !is_colon(index) && (index < 2 || !is_colon(index - 2));
-            if (alone || text_of(tokens_[index - 1]) == "interface") {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 std::string SourceText::type_around(std::int64_t line, std::int64_t column, std::string_view keyword) const {
     const std::size_t index = token_at(line, column);
     if (index == tokens_.size()) {

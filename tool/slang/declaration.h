@@ -36,9 +36,6 @@ public:
     [[nodiscard]] std::vector<std::string> attributes_of(std::int64_t line, std::int64_t column) const;
     /// Returns the semantic of the parameter whose name is there, in capitals: "SV_GROUPID"; else nothing.
     [[nodiscard]] std::string semantic_of(std::int64_t line, std::int64_t column) const;
-    /// Tells whether the function whose name is there is closed to other modules, in one that keeps to itself
-    /// what isn't `public`. No where that can't be seen: for members of types that conform to something.
-    [[nodiscard]] bool is_closed(std::int64_t line, std::int64_t column) const;
     /// Whether the function whose name is there is given a body.
     [[nodiscard]] bool has_body(std::int64_t line, std::int64_t column) const;
 

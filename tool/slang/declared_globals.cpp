@@ -22,9 +22,9 @@ struct Declared {
     bool initialised = false;
 };
 
-class Walker {
+class GlobalWalker {
 public:
-    explicit Walker(slang::ISession& session) : session_(&session) {
+    explicit GlobalWalker(slang::ISession& session) : session_(&session) {
         for (slang::IModule* module : loaded_modules(session)) {
             const char* path = module->getFilePath();
             if (path != nullptr && std::string_view(path).starts_with(virtual_folder)) continue;
@@ -116,7 +116,7 @@ std::string trimmed_line(std::string_view text, std::int64_t line) {
 }  // namespace
 
 void place_reached(slang::ISession& session, Sources& sources, std::vector<Reached>& reached) {
-    const Walker walker(session);
+    const GlobalWalker walker(session);
     std::vector<Reached> placed;
     for (Reached& one : reached) {
         // What stands in the probe itself says nothing to a user.

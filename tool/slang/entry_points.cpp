@@ -5,7 +5,6 @@
 #include <charconv>
 #include <utility>
 
-#include "slang/function_access.h"
 #include "slang/lexed_text.h"
 #include "slang/tokens.h"
 
@@ -73,17 +72,13 @@ struct EntryText {
     std::vector<AttributeList> lists;
     std::string name;
     std::vector<std::string> attributes;
-    bool says_access = false;  ///< `public`, `internal` or `private` stands there
 };
-
-bool says_access(std::string_view word) { return is_one_of(word, "public", "internal", "private"); }
 
 /// Reads the name behind `void` or `func` where the lists end, and the words before it.
 void read_name(const LexedText& text, std::size_t at, EntryText& entry) {
     for (std::size_t end = std::min(text.size(), at + 32); at < end; ++at) {
         const std::string_view here = text[at];
         if (here == ";" || here == "{" || here == "}") return;
-        entry.says_access = entry.says_access || says_access(here);
         if (is_one_of(here, "void", "func") && text.is_word(at + 1)) {
             entry.name = text[at + 1];
             return;
@@ -96,7 +91,6 @@ std::vector<EntryText> find_entry_points(const LexedText& text) {
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (!begins_declaration(text, at)) continue;
         EntryText entry;
-        entry.says_access = at > 0 && says_access(text[at - 1]);
         while (at < text.size() && text[at] == "[") {
             AttributeList list = list_at(text, at);
             if (list.close >= text.size()) return found;
@@ -153,19 +147,6 @@ void blank_attributes(const LexedText& text, const EntryText& entry, std::string
     }
 }
 
-/// Slang calls entry points of any access; a kernel calls what is public. `changed`: with blanks for
-/// attributes.
-void make_public(const LexedText& text, const EntryText& entry, std::string& changed) {
-    constexpr std::string_view word = "public ";
-    for (const AttributeList& list : entry.lists) {
-        const std::size_t begin = text.offset(list.open);
-        if (text.offset(list.close) + 1 - begin < word.size()) continue;
-        if (changed.compare(begin, word.size(), std::string(word.size(), ' ')) != 0) continue;
-        changed.replace(begin, word.size(), word);
-        return;
-    }
-}
-
 std::string_view cuda_name_at(const LexedText& text, std::size_t at) {
     if (!text.is_word(at) || text[at + 1] != "(") return {};
     for (const auto& [theirs, ours] : cuda_names)
@@ -213,11 +194,7 @@ std::string as_functions(std::string_view original) {
     std::string changed(original);
     if (!may_launch(original)) return changed;
     const LexedText text(original);
-    const bool closed = keeps_to_itself(original);
-    for (const EntryText& entry : find_entry_points(text)) {
-        blank_attributes(text, entry, changed);
-        if (closed && !entry.says_access) make_public(text, entry, changed);
-    }
+    for (const EntryText& entry : find_entry_points(text)) blank_attributes(text, entry, changed);
     for (std::size_t at = 0; at < text.size(); ++at) {
         const std::string_view ours = cuda_name_at(text, at);
         if (!ours.empty()) changed.replace(text.offset(at), ours.size(), ours);

@@ -27,8 +27,7 @@ namespace kf::gen {
 
 /// Slang crashes where a kernel calls a function that is an entry point by itself, and doesn't know CUDA's
 /// own names (cudaThreadIdx() and its kin) for SPIR-V. Returns the text with compute entry points as plain
-/// functions, and with the module kf_launch's functions for those names; lines and columns stay. Where the
-/// module keeps to itself what isn't public, entry points that say nothing of it are public.
+/// functions, and with the module kf_launch's functions for those names; lines and columns stay.
 [[nodiscard]] std::string as_functions(std::string_view text);
 
 /// What as_functions() leaves to be put behind all else of the text: imports and group_size_struct()s.

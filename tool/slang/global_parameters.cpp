@@ -52,13 +52,36 @@ constexpr std::array<std::string_view, 7> modifier_words{
     "public", "internal", "uniform", "globallycoherent", "precise", "row_major", "column_major"};
 
 /// Words that begin what is no global parameter.
-constexpr std::array<std::string_view, 31> other_words{
-    "static",     "const",        "extern",    "export",     "groupshared", "import",
-    "module",     "implementing", "__include", "__exported", "using",       "typedef",
-    "typealias",  "struct",       "class",     "enum",       "interface",   "extension",
-    "let",        "var",          "func",      "property",   "__generic",   "layout",
-    "volatile",   "shared",       "in",        "out",        "inout",       "attribute_syntax",
-    "__extension"};
+constexpr std::array<std::string_view, 30> other_words{"static",
+                                                       "const",
+                                                       "extern",
+                                                       "export",
+                                                       "groupshared",
+                                                       "import",
+                                                       "module",
+                                                       "implementing",
+                                                       "__include",
+                                                       "__exported",
+                                                       "using",
+                                                       "typedef",
+                                                       "typealias",
+                                                       "struct",
+                                                       "class",
+                                                       "enum",
+                                                       "interface",
+                                                       "extension",
+                                                       "let",
+                                                       "var",
+                                                       "func",
+                                                       "property",
+                                                       "__generic",
+                                                       "volatile",
+                                                       "shared",
+                                                       "in",
+                                                       "out",
+                                                       "inout",
+                                                       "attribute_syntax",
+                                                       "__extension"};
 
 bool is_group(std::string_view word) { return word == "cbuffer" || word == "tbuffer"; }
 
@@ -119,7 +142,7 @@ private:
         return std::min(close, text_.size() - 1) + 1;
     }
 
-    /// A declaration's modifiers and attributes.
+    /// A declaration's modifiers and attributes, and GLSL's `layout(binding = 1)`: kernels have no bindings.
     [[nodiscard]] GlobalDeclaration read_modifiers(std::size_t at) const {
         GlobalDeclaration global;
         global.modifiers.first = at;
@@ -127,6 +150,8 @@ private:
         for (;; ++at) {
             if (text_[at] == "[") {
                 at = behind(at) - 1;
+            } else if (text_[at] == "layout" && text_[at + 1] == "(") {
+                at = behind(at + 1) - 1;
             } else if (is_any_word(modifier_words, text_[at])) {
                 global.is_public = global.is_public || text_[at] == "public";
             } else {

@@ -17,8 +17,6 @@
 #include "slang/declared_globals.h"
 #include "slang/entry_points.h"
 #include "slang/exact_optimiser.h"
-#include "slang/field_access.h"
-#include "slang/function_access.h"
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/link_declarations.h"
@@ -226,7 +224,7 @@ public:
         unprotected_.clear();
         drop_sessions();
         sources_.forget();
-        sources_.open_fields(true);
+        sources_.open_declarations(true);
         try {
             return reflect_modules();
         } catch (...) {
@@ -361,7 +359,13 @@ private:
         kept = {};
         const Clock::time_point start = Clock::now();
         if (!needs_foreign_names_) {
-            const auto texts = module_texts(options_.modules, options_.search_paths);
+            const std::vector<ModuleFile> files = module_files(options_.modules, options_.search_paths);
+            std::vector<std::string> listed;
+            for (const std::filesystem::path& module : options_.modules)
+                listed.push_back(canonical_path(module).string());
+            sources_.set_access(file_accesses(files, listed));
+            std::vector<std::pair<std::string, std::string>> texts;
+            for (const ModuleFile& file : files) texts.emplace_back(file.path, file.text);
             needs_foreign_names_ = name_foreign_types(texts);
             needs_textures_ = name_textures(texts);
             sources_.leave_modules(shadowed_modules(texts));
@@ -375,7 +379,7 @@ private:
             session = load_modules(form, needed_support(form.target), keeps_gradients_);
         }
         if (!session && sources_.has_opened()) {
-            sources_.open_fields(false);
+            sources_.open_declarations(false);
             session = load_modules(form, needed_support(form.target), keeps_gradients_);
         }
         if (!session && keeps_gradients_) {
@@ -488,14 +492,11 @@ private:
         add_sources(session.value()->linked(), sources_, module.sources);
         module.module_names = module_names(options_.modules);
         add_named_modules(*session.value(), options_.functions, sources_, module);
+        std::map<std::string, OpenedText> opened;
         for (const auto& [path, text] : module.sources) {
-            for (ClosedField& field : closed_fields(text, sources_.opens_fields())) {
-                module.closed_fields.push_back(
-                    {std::move(field.type), std::move(field.name), {path, field.line, field.column}});
-            }
-            if (const std::int64_t line = closed_module_line(as_functions(text)); line > 0) {
-                module.closed_files.push_back({path, line, 1});
-            }
+            const OpenedText& one = opened[path] = sources_.opened(text, path);
+            for (const ClosedField& field : one.closed_fields)
+                module.closed_fields.push_back({field.type, field.name, {path, field.line, field.column}});
         }
         for (const bool own_textures : {false, true}) {
             sources_.own_textures(own_textures);
@@ -503,7 +504,7 @@ private:
                 module.compiled[path].at(own_textures ? 1 : 0) = sources_.as_module(text, path);
         }
         sources_.own_textures(false);
-        mark_closed(module);
+        mark_closed(opened, module);
         note_lost_tangents(module, lost_tangents(codes));
         add_distinct(warnings, hidden_loop_warnings(module.sources, workarounds_));
         Diagnostics errors = check_closed();
@@ -525,13 +526,13 @@ private:
 
     /// What a module may not do with fields that are closed to it is an error as ever.
     Diagnostics check_closed() {
-        if (!sources_.opens_fields() || !sources_.has_opened()) {
+        if (!sources_.opens_more()) {
             return {};
         }
-        sources_.open_fields(false);
+        sources_.open_declarations(false);
         const Outcome<Session> session =
             load_modules({CodeTarget::spirv}, needed_support(), keeps_gradients_);
-        sources_.open_fields(true);
+        sources_.open_declarations(true);
         return session ? Diagnostics() : session.errors();
     }
 

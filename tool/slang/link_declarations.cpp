@@ -15,9 +15,9 @@ namespace {
 using slang::DeclReflection;
 using slang::Modifier;
 
-class Walker {
+class LinkWalker {
 public:
-    Walker(slang::ISession& session, Sources& sources) : session_(&session), sources_(&sources) {}
+    LinkWalker(slang::ISession& session, Sources& sources) : session_(&session), sources_(&sources) {}
 
     void walk(DeclReflection& parent, const std::string& prefix, const TypeDescriber& types) {
         for (unsigned index = 0; index < parent.getChildrenCount(); ++index) {
@@ -91,7 +91,7 @@ private:
 }  // namespace
 
 std::vector<LinkDeclaration> link_declarations(slang::ISession& session, Sources& sources) {
-    Walker walker(session, sources);
+    LinkWalker walker(session, sources);
     for (slang::IModule* module : loaded_modules(session)) {
         const char* path = module->getFilePath();
         if (path == nullptr || std::string_view(path).starts_with(virtual_folder)) continue;

@@ -26,7 +26,7 @@ struct Body {
     std::size_t end = 0;
 };
 
-class Search {
+class DerivativeSearch {
 public:
     void note_declarations(const LexedText& text) {
         for (std::size_t index = 0; index < text.size(); ++index) {
@@ -138,7 +138,7 @@ private:
 Diagnostics find_method_derivatives(const std::vector<fs::path>& modules,
                                     const std::vector<fs::path>& search_paths) {
     const auto texts = module_texts(modules, search_paths);
-    Search search;
+    DerivativeSearch search;
     for (const auto& [file, text] : texts) search.note_declarations(LexedText(text));
     for (const auto& [file, text] : texts) search.look_for_derivatives(file, LexedText(text));
     return search.take();

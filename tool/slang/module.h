@@ -106,10 +106,10 @@ struct Function {
     bool operator==(const Function&) const = default;
 };
 
-/// Says when a module closes what isn't public, for notes.
+/// What kernels can't name although its module could, for notes.
 inline constexpr std::string_view why_closed =
-    "a module that says public, internal or private anywhere, or has a line with module, __include or "
-    "#language, keeps all else to itself";
+    "of what a module keeps to itself, kernels can't name what is private, what a macro declares, and names "
+    "that other modules mention, too";
 
 /// What is written of a struct in the spec's modules.
 struct StructText {
@@ -188,7 +188,6 @@ struct Module {
     std::vector<SharedMember> shared;            ///< what has no whole name before a type is chosen
     std::map<std::string, std::string> sources;  ///< every file read, by its absolute path
     std::vector<HiddenField> closed_fields;
-    std::vector<Location> closed_files;     ///< where modules begin that have nothing public
     std::vector<NamedModule> modules = {};  ///< the spec's, and all that these import, in the order loaded
     std::vector<GlobalParameter> globals = {};  ///< the spec's modules', and those of what they import
     std::vector<LinkDeclaration> link = {};     ///< in the order loaded, those of linked modules too

@@ -33,54 +33,62 @@ public:
         const std::string file = canonical_path(given).string();
         const std::string* found = seen_.insert(file).second ? sources_.find(file) : nullptr;
         if (found == nullptr) return;
-        texts_.emplace_back(file, *found);
+        const std::size_t number = files_.size();
+        files_.push_back({file, *found, {}, {}});
+        std::vector<std::string> includes;
+        std::vector<std::string> imports;
         const LexedText text(*found);
         for (std::size_t index = 0; index < text.size(); ++index) {
             if (text.kind(index) == Lexeme::Kind::directive) {
-                read_directive(text[index], file);
+                read_directive(text[index], file, includes);
             } else if (text[index] == "import" || text[index] == "__include") {
-                read_import(text, index + 1, file);
+                read_import(text, index + 1, file, text[index] == "import" ? imports : includes);
             }
         }
+        files_[number].includes = std::move(includes);
+        files_[number].imports = std::move(imports);
     }
 
-    [[nodiscard]] std::vector<std::pair<std::string, std::string>> take() { return std::move(texts_); }
+    [[nodiscard]] std::vector<ModuleFile> take() { return std::move(files_); }
 
 private:
-    void read_directive(std::string_view directive, const fs::path& from) {
+    void read_directive(std::string_view directive, const fs::path& from, std::vector<std::string>& named) {
         const std::size_t open = directive.find('"');
         if (directive.find("include") >= open || open == std::string_view::npos) return;
         directive.remove_prefix(open + 1);
-        read_found(directive.substr(0, directive.find('"')), from);
+        read_found(directive.substr(0, directive.find('"')), from, named);
     }
 
-    void read_import(const LexedText& text, std::size_t index, const fs::path& from) {
+    void read_import(const LexedText& text, std::size_t index, const fs::path& from,
+                     std::vector<std::string>& named) {
         if (index < text.size() && text.kind(index) == Lexeme::Kind::literal) {
             const std::string name(unquoted(text[index]));
-            read_found(name, from);
-            read_found(name + ".slang", from);
+            read_found(name, from, named);
+            read_found(name + ".slang", from, named);
             return;
         }
         const std::string name = imported_name(text, index);
         std::string as_written = name;
         std::replace(as_written.begin(), as_written.end(), '.', '/');
-        read_found(file_of_module(name), from);
-        read_found(as_written + ".slang", from);
+        read_found(file_of_module(name), from, named);
+        read_found(as_written + ".slang", from, named);
     }
 
-    void read_found(const fs::path& name, const fs::path& from) {
+    void read_found(const fs::path& name, const fs::path& from, std::vector<std::string>& named) {
         std::vector<fs::path> folders = *search_paths_;
         folders.insert(folders.begin(), from.parent_path());
         for (const fs::path& folder : folders) {
             std::error_code failure;
-            if (fs::is_regular_file(folder / name, failure)) return read(folder / name);
+            if (!fs::is_regular_file(folder / name, failure)) continue;
+            named.push_back(canonical_path(folder / name).string());
+            return read(folder / name);
         }
     }
 
     const std::vector<fs::path>* search_paths_;
     Sources sources_{{}};
     std::set<std::string> seen_;
-    std::vector<std::pair<std::string, std::string>> texts_;
+    std::vector<ModuleFile> files_;
 };
 
 }  // namespace
@@ -91,11 +99,19 @@ std::string imported_name(const LexedText& text, std::size_t index) {
     return name;
 }
 
-std::vector<std::pair<std::string, std::string>> module_texts(const std::vector<fs::path>& modules,
-                                                              const std::vector<fs::path>& search_paths) {
+std::vector<ModuleFile> module_files(const std::vector<fs::path>& modules,
+                                     const std::vector<fs::path>& search_paths) {
     ImportReader reader(search_paths);
     for (const fs::path& module : modules) reader.read(module);
     return reader.take();
+}
+
+std::vector<std::pair<std::string, std::string>> module_texts(const std::vector<fs::path>& modules,
+                                                              const std::vector<fs::path>& search_paths) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    for (ModuleFile& file : module_files(modules, search_paths))
+        texts.emplace_back(std::move(file.path), std::move(file.text));
+    return texts;
 }
 
 }  // namespace kf::gen

@@ -10,8 +10,19 @@
 
 namespace kf::gen {
 
-/// (canonical path, text) of the modules and of all that they import or include; what can't be read is left
-/// out.
+/// A file of a module, and the files that it names, by canonical paths.
+struct ModuleFile {
+    std::string path;
+    std::string text;
+    std::vector<std::string> includes;  ///< by #include and __include: of the same module
+    std::vector<std::string> imports;
+};
+
+/// The files of the modules and of all that they import or include; what can't be read is left out.
+[[nodiscard]] std::vector<ModuleFile> module_files(const std::vector<std::filesystem::path>& modules,
+                                                   const std::vector<std::filesystem::path>& search_paths);
+
+/// The same as (canonical path, text).
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> module_texts(
     const std::vector<std::filesystem::path>& modules,
     const std::vector<std::filesystem::path>& search_paths);

@@ -37,11 +37,11 @@ Direction direction_of(slang::VariableReflection& parameter) {
     return parameter.findModifier(Modifier::In) != nullptr ? Direction::inout : Direction::out;
 }
 
-class Walker {
+class FunctionWalker {
 public:
-    Walker(slang::ISession& session, slang::IModule& module, Sources& sources,
-           std::vector<Function>& functions, std::vector<StructText>& structs,
-           std::vector<SharedMember>& shared, slang::ProgramLayout* sizes)
+    FunctionWalker(slang::ISession& session, slang::IModule& module, Sources& sources,
+                   std::vector<Function>& functions, std::vector<StructText>& structs,
+                   std::vector<SharedMember>& shared, slang::ProgramLayout* sizes)
         : session_(&session),
           types_(*module.getLayout(), sizes),
           sources_(&sources),
@@ -799,7 +799,8 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
     Module described;
     for (slang::IModule* module : modules) {
         std::vector<Function> functions;
-        Walker walker(session, *module, sources, functions, described.structs, described.shared, sizes);
+        FunctionWalker walker(session, *module, sources, functions, described.structs, described.shared,
+                              sizes);
         walker.walk_module(*module->getModuleReflection());
         walker.apply_derivatives();
         walker.note_overloads(*module->getLayout());

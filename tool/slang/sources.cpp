@@ -10,8 +10,8 @@
 
 #include "slang/block_values.h"
 #include "slang/entry_points.h"
-#include "slang/field_access.h"
 #include "slang/global_parameters.h"
+#include "slang/glsl_text.h"
 #include "slang/gradient_texts.h"
 #include "slang/nesting.h"
 #include "slang/own_types.h"
@@ -92,26 +92,36 @@ ModuleNames Sources::left_modules() const {
     return left;
 }
 
-bool Sources::changes_any() {
-    return std::any_of(texts_.begin(), texts_.end(), [&](const auto& text) {
-        return as_compiled(text.second) != with_own_types(text.second, left_modules());
-    });
+bool Sources::changes_any() const {
+    return std::any_of(texts_.begin(), texts_.end(),
+                       [&](const auto& text) { return worked_around(text.second) != text.second; });
 }
 
-std::string Sources::as_compiled(const std::string& text) {
-    std::string changed = workarounds_.empty() ? text : keep_gradients(text, workarounds_);
-    if (!opens_fields_) return with_own_types(changed, left_modules());
-    std::string opened = with_open_fields(changed);
-    has_opened_ = has_opened_ || opened != changed;
-    return with_own_types(opened, left_modules());
+std::string Sources::worked_around(const std::string& text) const {
+    return workarounds_.empty() ? text : keep_gradients(text, workarounds_);
+}
+
+std::string Sources::as_compiled(const std::string& text) const {
+    return with_own_types(worked_around(text), left_modules());
+}
+
+OpenedText Sources::opened(std::string_view text, const fs::path& path) const {
+    const auto access = accesses_.find(canonical_path(path).string());
+    return gen::open_declarations(text, access != accesses_.end() ? access->second : FileAccess(), opens_);
 }
 
 std::string Sources::as_module(const std::string& text, const fs::path& path) {
     // Globals are known by the text as it is.
     const std::string debugged =
         with_debug_calls(with_settable_globals(text, globals_), path.string(), debug_);
-    return as_compiled(with_block_values(as_functions(with_link_constants(debugged)))) +
-           behind_functions(text);
+    std::string changed = worked_around(with_block_values(as_functions(with_link_constants(debugged))));
+    if (opens_) {
+        OpenedText with_public = opened(changed, path);
+        has_opened_ = has_opened_ || with_public.text != changed;
+        opens_more_ = opens_more_ || with_public.opens_more;
+        changed = std::move(with_public.text);
+    }
+    return with_own_types(changed, left_modules()) + behind_functions(text);
 }
 
 const std::string* Sources::find(const fs::path& path) {
@@ -140,8 +150,10 @@ static bool is_compiled_beside_text(const fs::path& path) {
 }
 
 std::optional<Diagnostic> check_text(std::string_view text, const fs::path& file) {
-    auto error = check_nesting(text, file);
-    return error ? error : check_pack_counts(text, file);
+    for (const auto check : {check_nesting, check_glsl, check_pack_counts}) {
+        if (auto error = check(text, file)) return error;
+    }
+    return std::nullopt;
 }
 
 SlangResult Sources::loadFile(const char* path, ISlangBlob** blob) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "diagnostic/diagnostic.h"
+#include "slang/access.h"
 #include "slang/debug_calls.h"
 #include "slang/kernel_source.h"
 #include "slang/own_types.h"
@@ -34,14 +35,19 @@ public:
 
     /// Slang is given what these make of a text.
     void use(Workarounds workarounds) { workarounds_ = std::move(workarounds); }
-    /// Slang is given texts in which fields of public structs are public: see field_access.h.
-    void open_fields(bool open) {
-        opens_fields_ = open;
+    /// Slang is given texts in which declarations are public: see access.h.
+    void open_declarations(bool open) {
+        opens_ = open;
         has_opened_ = false;
+        opens_more_ = false;
     }
-    [[nodiscard]] bool opens_fields() const { return opens_fields_; }
-    /// Whether open_fields() has changed any text since it was set.
+    void set_access(FileAccesses accesses) { accesses_ = std::move(accesses); }
+    /// Whether that has changed any text since it was set.
     [[nodiscard]] bool has_opened() const { return has_opened_; }
+    /// Whether users' code may name more by it, in a text since it was set: see OpenedText.
+    [[nodiscard]] bool opens_more() const { return opens_more_; }
+    /// What became of the declarations of a file, or would have.
+    [[nodiscard]] OpenedText opened(std::string_view text, const std::filesystem::path& path) const;
     /// Slang is given texts in which these global parameters are what kernels set: see global_parameters.h.
     void set_globals(std::vector<GlobalForm> globals) { globals_ = std::move(globals); }
     /// What becomes of printf(), assert() and indices: see debug_calls.h.
@@ -51,13 +57,13 @@ public:
     /// Slang is given texts in which textures are kf's own, as on CUDA.
     void own_textures(bool own) { owns_textures_ = own; }
     /// Returns what Slang is given for a text.
-    [[nodiscard]] std::string as_compiled(const std::string& text);
+    [[nodiscard]] std::string as_compiled(const std::string& text) const;
     /// The same for a file's, whose entry points become functions and whose parameters take what blocks hold:
-    /// see entry_points.h and block_values.h.
+    /// see entry_points.h and block_values.h. Declarations are made public.
     [[nodiscard]] std::string as_module(const std::string& text, const std::filesystem::path& path);
 
-    /// Whether Slang is given other text than that of some file read so far.
-    [[nodiscard]] bool changes_any();
+    /// Whether workarounds change the text of some file read so far.
+    [[nodiscard]] bool changes_any() const;
 
     /// All that has been read, by canonical paths.
     [[nodiscard]] const std::map<std::filesystem::path, std::string>& texts() const { return texts_; }
@@ -88,8 +94,10 @@ private:
     std::map<std::filesystem::path, std::string> texts_;  ///< by canonical paths
     std::map<std::filesystem::path, std::string> given_;  ///< by canonical paths
     Workarounds workarounds_;
-    bool opens_fields_ = true;
+    FileAccesses accesses_;
+    bool opens_ = true;
     std::vector<GlobalForm> globals_;
+    [[nodiscard]] std::string worked_around(const std::string& text) const;
     /// Those that no text imports.
     [[nodiscard]] ModuleNames left_modules() const;
 
@@ -97,6 +105,7 @@ private:
     ModuleNames shadowed_;
     bool owns_textures_ = false;
     bool has_opened_ = false;
+    bool opens_more_ = false;
     Diagnostics refused_;
 };
 

@@ -46,7 +46,7 @@ bool constrains(const LexedText& text, std::size_t index) {
     return false;
 }
 
-class Search {
+class ConstraintSearch {
 public:
     void look_into(const std::string& file, const std::string& content) {
         const LexedText text(content);
@@ -106,7 +106,7 @@ bool names_tensor(std::string_view type) {
 
 Diagnostics find_tensor_constraints(const std::vector<fs::path>& modules,
                                     const std::vector<fs::path>& search_paths) {
-    Search search;
+    ConstraintSearch search;
     for (const auto& [file, text] : module_texts(modules, search_paths)) search.look_into(file, text);
     return search.errors();
 }

@@ -43,6 +43,25 @@ TEST(RefusalTest, SaysWhatIsWrongAndWhatDoes) {
     }
 }
 
+TEST(RefusalTest, BitFieldsAndLargeMatrices) {
+    Function function = function_of("void", "f", {{"float", "x"}});
+    Type& type = function.parameters[0].type;
+    const auto plan = [&](const std::string& kind) {
+        return plan_of(R"({"function": "f", "args": {"x": ")" + kind + R"("}})", {function});
+    };
+    type = test::struct_of("Packed", {{"$bit_field_backing_0", test::type_named("uint")}});
+    for (const char* kind : {"value", "tensor[1]"}) {
+        ASSERT_THAT(ids(plan(kind)), ElementsAre("struct-layout")) << kind;
+        EXPECT_THAT(plan(kind).errors()[0].message, HasSubstr("struct 'Packed' has bit fields"));
+    }
+    type = {};
+    type.name = type.link_extent = "matrix<float,4,5>";
+    ASSERT_THAT(ids(plan("value")), ElementsAre("type-not-supported"));
+    EXPECT_THAT(plan("value").errors()[0].notes, ElementsAre(HasSubstr("a matrix of up to 4 rows")));
+    type.name = type.link_extent = "vector<float,N>";
+    EXPECT_THAT(plan("value").errors()[0].notes, ElementsAre(HasSubstr("linking decides")));
+}
+
 TEST(RefusalTest, ElementsThatDontDivideAreSpelledAsTheSpecDoes) {
     const auto plan = plan_of(R"({"function": "f", "args": {"x": "tensor<float[2]>[1]"}})",
                               {function_of("void", "f", {{"float[3]", "x"}})});

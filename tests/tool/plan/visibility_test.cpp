@@ -50,22 +50,6 @@ TEST(VisibilityTest, TensorsOfOthersAreRefused) {
     EXPECT_TRUE(plan().ok()) << "the user's own";
 }
 
-TEST(VisibilityTest, AModuleWithNothingPublicIsOneError) {
-    const std::string file = std::filesystem::absolute("functions.slang").string();
-    Module module;
-    module.functions = {test::function_of("float", "f", {{"float", "x"}}),
-                        test::function_of("float", "g", {{"float", "x"}})};
-    module.closed_files = {{file, 1, 1}};
-    Spec spec = test::spec_of(R"({"function": "f", "args": {"x": "value"}},
-                                 {"function": "g", "args": {"x": ["value", "tensor[1]"]}})");
-    const auto plan = resolve(spec, module);
-    ASSERT_THAT(test::ids(plan), ElementsAre("module-not-public"));
-    EXPECT_EQ(plan.errors()[0].location, (Location{file, 1, 1}));
-    module.functions[0].location.file = "other.slang";
-    module.functions[1].location.file = "other.slang";
-    EXPECT_TRUE(resolve(spec, module).ok());
-}
-
 TEST(VisibilityTest, AClosedFunctionIsOneErrorInAllItsCalls) {
     Module module;
     module.functions = {test::function_of("float", "f", {{"float", "x"}}),

@@ -17,18 +17,6 @@ TEST(EntryPoints, BecomeFunctionsWhereTheyStand) {
               "[            Differentiable] void f() {}");
 }
 
-TEST(EntryPoints, ArePublicInModulesThatKeepThingsToThemselves) {
-    EXPECT_EQ(as_functions("module m;\n[shader(\"compute\")]\n[numthreads(8, 8, 1)]\nvoid f() {}\n"),
-              "module m;\npublic             \n                     \nvoid f() {}\n");
-    EXPECT_EQ(as_functions("internal int g;\n[Differentiable] [CUDAKernel] void f() {}"),
-              "internal int g;\n[Differentiable] public       void f() {}");
-    // What says its access keeps it, and a list that keeps other attributes has no room.
-    EXPECT_EQ(as_functions("public [CUDAKernel] void f() {}"), "public              void f() {}");
-    EXPECT_EQ(as_functions("[CUDAKernel] internal void f() {}"), "             internal void f() {}");
-    EXPECT_EQ(as_functions("module m;\n[Differentiable, CUDAKernel] void f() {}"),
-              "module m;\n[Differentiable            ] void f() {}");
-}
-
 TEST(EntryPoints, RequireNothingByThemselves) {
     EXPECT_EQ(as_functions("[numthreads(8)] [require(spvShaderClockKHR)] func f(x : int) {}"),
               "                                             func f(x : int) {}");

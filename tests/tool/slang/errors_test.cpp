@@ -49,8 +49,9 @@ TEST(SlangErrors, InTheUsersModule) {
 TEST(SlangErrors, WhatIsNotPublicIsSaidOnce) {
     const ScratchFolder folder;
     const auto compiler = make_compiler();
-    const auto module = folder.write(
-        "some.slang", "public float g(float x) { return x; }\nfloat f(float x) { return g(x); }\n");
+    const auto module = folder.write("some.slang",
+                                     "#define FUNCTION(name) float name(float x)\n"
+                                     "public FUNCTION(g) { return x; }\nFUNCTION(f) { return g(x); }\n");
     ASSERT_TRUE(compiler->reflect({module}).ok());
     Diagnostics first;
     for (const std::string body : {"args.x[0] = f(1); args.x[1] = f(2);", "args.x[2] = f(3);"}) {
@@ -73,16 +74,27 @@ TEST(SlangErrors, WhatKernelsCantNameIsListed) {
     const ScratchFolder folder;
     const auto file = folder.write("some.slang",
                                    "internal struct Part { float x; }\n"
-                                   "public struct Whole { Part part; public float y; }\n"
+                                   "public struct Whole { Part part; public float y = 1; }\n"
                                    "public float f(Whole w) { return w.part.x + w.y; }\n");
     const Outcome<Module> module = make_compiler()->reflect({file});
     ASSERT_TRUE(module.ok()) << describe(module.errors());
     EXPECT_EQ(module.value().closed_fields,
               (std::vector<HiddenField>{{"Whole", "part", {file.string(), 2, 28}}}));
-    const auto closed = folder.write("closed.slang", "// none\nmodule closed;\nfloat f() { return 1; }\n");
-    const Outcome<Module> none = make_compiler()->reflect({closed});
-    ASSERT_TRUE(none.ok()) << describe(none.errors());
-    EXPECT_EQ(none.value().closed_files, (std::vector<Location>{{closed.string(), 2, 1}}));
+}
+
+// A function that another module could call instead of its own, and what it calls stays the same.
+TEST(SlangErrors, ModulesMeanWhatTheyMeant) {
+    const ScratchFolder folder;
+    const auto lib = folder.write("lib.slang", "module lib;\nint sq(int x) { return x; }\n");
+    const auto file = folder.write(
+        "app.slang", "import lib;\nfloat sq(float x) { return x * x; }\nfloat f() { return sq(3); }\n");
+    const Outcome<Module> module = make_compiler()->reflect({file, lib});
+    ASSERT_TRUE(module.ok()) << describe(module.errors());
+    std::vector<bool> closed;
+    for (const Function& function : module.value().functions) {
+        if (function.name == "sq") closed.push_back(function.is_closed);
+    }
+    EXPECT_THAT(closed, testing::UnorderedElementsAre(false, true));
 }
 
 // They are opened to kernels alone.
@@ -96,8 +108,8 @@ TEST(SlangErrors, ClosedFieldsAreClosedToOtherModules) {
     EXPECT_EQ(module.errors()[0].location, (Location{file.string(), 2, 38}));
 }
 
-// All that makes a module keep to itself what isn't public, as the note lists it.
-TEST(SlangErrors, WhyWhatIsNotPublicIsNot) {
+// By all that makes a module keep to itself what isn't public.
+TEST(SlangErrors, KernelsNameWhatModulesKeepToThemselves) {
     const ScratchFolder folder;
     (void)folder.write("part.slang", "implementing some;\nfloat g(float x) { return x; }\n");
     for (const std::string first :
@@ -112,11 +124,7 @@ TEST(SlangErrors, WhyWhatIsNotPublicIsNot) {
                                    "void k(uniform Args args) { args.x[0] = f(1); }\n",
                                {"/spec.kf.json", 7, 3}},
                               CodeTarget::spirv);
-        ASSERT_EQ(compiled.ok(), first.empty()) << first;
-        if (first.empty()) continue;
-        EXPECT_EQ(compiled.errors()[0].id, "slang-E30600") << first;
-        const std::string word = first.substr(0, first.find_first_of(" ;"));
-        EXPECT_THAT(compiled.errors()[0].notes, testing::ElementsAre(HasSubstr(word))) << first;
+        EXPECT_TRUE(compiled.ok()) << first << describe(compiled.errors());
     }
 }
 
@@ -290,7 +298,7 @@ TEST(SlangErrors, ACrash) {
     ASSERT_EQ(errors.size(), 1U) << describe(errors);
     EXPECT_EQ(errors[0].id, "slang-internal");
     EXPECT_EQ(errors[0].location, (Location{"/spec.kf.json", 7, 3}));
-    EXPECT_THAT(errors[0].message, HasSubstr("crashed when compiling 'k'"));
+    EXPECT_THAT(errors[0].message, HasSubstr("crashed when compiling this call"));
     EXPECT_TRUE(errors[0].notes.empty()) << describe(errors);
 }
 

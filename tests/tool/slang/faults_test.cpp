@@ -218,5 +218,30 @@ TEST_F(SlangFaults, CountsOfWhatIsNoPack) {
     EXPECT_EQ(none.size(), 0U) << describe(none);
 }
 
+// Once Slang reads these, or says what is wrong, crash_search.h has nothing to find here.
+TEST_F(SlangFaults, CrashesAreAtADeclaration) {
+    for (const char* declaration : {"[ForwardDerivative(g_fwdd)] float g(float x) { return x; }",
+                                    "struct S : IDifferentiable { float a; property float b { "
+                                    "[Differentiable] get { return a; } } }"}) {
+        SCOPED_TRACE(declaration);
+        const Diagnostics errors = read_errors("float f(float x) { return x; }\n\n" +
+                                               std::string(declaration) + "\nfloat h() { return 1; }\n");
+        ASSERT_EQ(errors.size(), 1U) << describe(errors);
+        EXPECT_EQ(errors[0].id, "slang-internal");
+        EXPECT_EQ(errors[0].location, (Location{(folder_.path() / "m.slang").string(), 3, 1}));
+        EXPECT_THAT(errors[0].notes, Contains(HasSubstr("without this declaration")));
+    }
+}
+
+// Slang says nothing of where that is.
+TEST_F(SlangFaults, FilesInGlsl) {
+    const Diagnostics errors = read_errors("// GLSL\n  # version 450\nfloat f(float x) { return x; }\n");
+    ASSERT_EQ(errors.size(), 1U) << describe(errors);
+    EXPECT_EQ(errors[0].id, "slang-glsl");
+    EXPECT_EQ(errors[0].location.line, 2);
+    EXPECT_EQ(errors[0].location.column, 3);
+    EXPECT_EQ(read_errors("// #version 450\n#define version 4\nfloat f() { return version; }\n").size(), 0U);
+}
+
 }  // namespace
 }  // namespace kf::gen
