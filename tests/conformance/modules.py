@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from case import FLOATS, Case, filled, shaped
-from conversions import CONVERSIONS
-from intrinsics import INTRINSICS
-from operators import OPERATORS
+from cast_cases import CONVERSIONS
+from intrinsic_cases import INTRINSICS
+from operator_cases import OPERATORS
 from refused import is_refused
 
 CASES = [*OPERATORS, *CONVERSIONS, *INTRINSICS]

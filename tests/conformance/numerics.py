@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from case import FLOATS, INTEGERS, SHAPES, Case
-from conversions import CONVERSIONS
+from cast_cases import CONVERSIONS
 from faults import driver
-from intrinsics import INTRINSICS
+from intrinsic_cases import INTRINSICS
 from modules import TARGETS, Item, items
-from operators import OPERATORS
+from operator_cases import OPERATORS
 from refused import REFUSALS, is_refused
 
 HERE = Path(__file__).parent

@@ -31,6 +31,7 @@
 #include "slang/settable_globals.h"
 #include "slang/signed_remainders.h"
 #include "slang/spirv.h"
+#include "slang/spirv_text.h"
 #include "slang/spirv_validator.h"
 #include "slang/started_slang.h"
 #include "slang/texture_accesses.h"
@@ -809,7 +810,8 @@ private:
                                                          : invalid_code(source, wrong);
             }
             if (names_precise(sources_.texts())) kernel.code = without_contraction(kernel.code);
-            kernel.features = required_features(kernel.code);
+            for (const std::string& feature : required_features(kernel.code))
+                kernel.features.push_back(named_capability(feature, slang_library_path()));
         } else if (const std::size_t end = kernel.code.find(cuda_prelude_end); end != std::string::npos) {
             std::string text = settle_precise(kernel.code.substr(end));
             if (!source.for_header) text = wrap_small_integers(text);

@@ -1,6 +1,11 @@
 // Calls the disassembler of SPIRV-Tools that Slang uses itself.
 #include "slang/spirv_text.h"
 
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
 #include "process/opened_library.h"
 #include "slang/glslang_library.h"
 #include "slang/spirv_words.h"
@@ -25,6 +30,23 @@ std::optional<std::string> spirv_text(const std::string& code, const std::filesy
         delete[] made;  // NOLINT(cppcoreguidelines-owning-memory)
     }
     return text;
+}
+
+std::string named_capability(const std::string& feature, const std::filesystem::path& slang) {
+    constexpr std::string_view prefix = "capability-";
+    if (!feature.starts_with(prefix)) return feature;
+    std::uint32_t capability = 0;
+    std::from_chars(feature.data() + prefix.size(), feature.data() + feature.size(), capability);
+    // A module of the one instruction, behind its header.
+    const std::array<std::uint32_t, 7> words{spirv::magic, 0x10500, 0, 1, 0, 2U << 16U | spirv::op_capability,
+                                             capability};
+    const std::string code(reinterpret_cast<const char*>(words.data()), sizeof words);
+    const std::string text = spirv_text(code, slang).value_or(std::string());
+    constexpr std::string_view instruction = "OpCapability ";
+    const std::size_t at = text.find(instruction);
+    if (at == std::string::npos) return feature;
+    const std::size_t begin = at + instruction.size();
+    return std::string(prefix) + text.substr(begin, text.find_first_of(" \n", begin) - begin);
 }
 
 }  // namespace kf::gen

@@ -93,7 +93,7 @@ TEST(Access, OpensEachKindOfDeclaration) {
         EXPECT_EQ(open(declaration), "\n" + std::string(declaration) + "\n");
     EXPECT_EQ(open("struct S : I { private int a = 1; static int n; float g() { return 1; } __init() {} };"),
               " public\nstruct S : I { public  int a = 1; static int n; \npublic\n#line 2\n"
-              "                                              float g() { return 1; } __init() {} };\n");
+              "                                                float g() { return 1; } __init() {} };\n");
     EXPECT_EQ(open("extension S\n{ internal float g() { return 1; } }"),
               "\nextension S\n{ public   float g() { return 1; } }\n");
 }

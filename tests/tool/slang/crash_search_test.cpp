@@ -6,7 +6,7 @@
 namespace kf::gen {
 namespace {
 
-const std::string text =
+const std::string crashing =
     "module m;\n"
     "import lib;\n"
     "#define BAD 1\n"
@@ -19,7 +19,7 @@ const std::string text =
 
 std::optional<Location> search(const std::string& word) {
     return find_crash(
-        {{"/m.slang", text, {}, {"/lib.slang"}}, {"/lib.slang", "float lib() { return 0; }\n", {}, {}}},
+        {{"/m.slang", crashing, {}, {"/lib.slang"}}, {"/lib.slang", "float lib() { return 0; }\n", {}, {}}},
         [&](const std::map<std::string, std::string>& texts) {
             EXPECT_NE(texts.at("/m.slang").find("module m;\n"), std::string::npos);
             EXPECT_NE(texts.at("/m.slang").find("#if BAD\n"), std::string::npos);

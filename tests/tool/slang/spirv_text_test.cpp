@@ -37,5 +37,13 @@ TEST(SpirvText, IsNothingWithoutTheLibraryOrOfOtherCode) {
     EXPECT_EQ(spirv_text(small_module().substr(0, 36), slang_library_path()), std::nullopt);
 }
 
+TEST(SpirvText, NamesCapabilities) {
+    const auto slang = slang_library_path();
+    EXPECT_EQ(named_capability("capability-5404", slang), "capability-AtomicFloat16VectorNV");
+    EXPECT_EQ(named_capability("capability-1", slang), "capability-Shader");
+    EXPECT_EQ(named_capability("scalar_layout", slang), "scalar_layout");
+    EXPECT_EQ(named_capability("capability-5404", "/nowhere/libslang.so"), "capability-5404");
+}
+
 }  // namespace
 }  // namespace kf::gen
