@@ -79,6 +79,8 @@ struct Argument {
                                         ///< host and in tensors; empty: packed
     /// Functions take the integer for a pointer. It may be absent: nothing that runs depends on it.
     bool address = false;
+    /// May share memory with other arguments that have this flag; all of them are written.
+    bool aliases = false;
 
     bool operator==(const Argument&) const = default;
 };

@@ -141,6 +141,7 @@ Argument argument_of(const Value& j) {
         argument.type = text(j, "type");
     }
     if (j.contains("address")) argument.address = flag(j, "address");
+    if (j.contains("aliases")) argument.aliases = flag(j, "aliases");
     if (j.contains("members")) {
         for (const Value& member : list(j, "members")) {
             argument.members.emplace_back(member.at(0).text(), integer(member.at(1)));

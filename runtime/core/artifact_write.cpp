@@ -70,6 +70,7 @@ json to_json(const Argument& argument) {
         j["type"] = argument.type;
     }
     if (argument.address) j["address"] = true;
+    if (argument.aliases) j["aliases"] = true;
     for (const auto& [name, value] : argument.members) {
         j["members"].push_back(json::array({name, value}));
     }

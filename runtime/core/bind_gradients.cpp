@@ -181,7 +181,8 @@ public:
             for (std::size_t j = 0; j < count(); ++j) {
                 const Argument& other = request_.call.arguments[j];
                 const bool output = is_output_alone(other);
-                if (j == i || !is_given(j) || (output && j > i) || !overlap(i, written(i), j, written(j))) {
+                if (j == i || !is_given(j) || (output && j > i) || (argument.aliases && other.aliases) ||
+                    !overlap(i, written(i), j, written(j))) {
                     continue;
                 }
                 const bool whole = has_free_access(argument) || has_free_access(other) || combined;

@@ -161,6 +161,7 @@ enum StorageClass : std::uint32_t {
 enum Decoration : std::uint32_t {
     decoration_spec_id = 1,
     decoration_built_in = 11,
+    decoration_aliased = 20,
     decoration_binding = 33,
     decoration_descriptor_set = 34,
     decoration_restrict_pointer = 5355,

@@ -32,18 +32,19 @@ REFUSALS = [
         "Slang makes invalid SPIR-V of these matrices",
     ),
     Selection(
-        "select equal_bools not_equal_bools not_bools shift_left shift_right",
+        "not_bools shift_left shift_right",
         "",
         "matrix",
         "",
         "cuda",
         "Slang's CUDA code lacks the operators",
     ),
-    Selection("to_bool", "half float double", "matrix", "", "cuda", "Slang's CUDA code lacks the operators"),
     Selection(
         "half_table", "", "", "", "cuda", "CUDA has no tables of half that aren't computed at run time"
     ),
-    Selection("select", "int64_t uint64_t", "vector", "", "cuda", "Slang's CUDA code lacks the function"),
+    Selection(
+        "select", "int64_t uint64_t", "vector matrix", "", "cuda", "Slang's CUDA code lacks the function"
+    ),
     Selection(
         "remainder_floats remainder_of_large",
         "half",

@@ -7,7 +7,7 @@ from typing import Any
 import kernelfunctions as kf
 import numpy as np
 import pytest
-from arrays import SIZES, Array, numbers
+from arrays import SIZES, Array, buffer, numbers
 from loader import Loader
 
 FLOAT = np.dtype(np.float32)
@@ -378,3 +378,24 @@ def test_refused(buffers: ModuleType, name: str) -> None:
     with pytest.raises(kf.ArgumentError) as error:
         call(buffers)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_aliases(buffers: ModuleType, size: int) -> None:
+    """Two arguments that the spec names may be one memory; a third that it doesn't name may not."""
+    values = np.arange(size, dtype=np.int32) - 7
+    src, dst, third = (buffer((size,), np.dtype(np.int32), "contiguous", values) for _ in range(3))
+    passed = buffers.pass_on.threads(max(size, 1))
+    passed(src.tensor, dst.tensor, third.tensor)
+    src.array[...], dst.array[...], third.array[...] = 2 * values, values + 1, 2 * values + 10
+    for one in (src, dst, third):
+        one.check()
+    passed(src.tensor, src.tensor, third.tensor)
+    src.array[...] = 4 * values + 1
+    third.array[...] = 4 * values + 11
+    src.check()
+    third.check()
+    if size > 0:
+        with pytest.raises(kf.ArgumentError, match=r"'third': the output shares memory with argument 'src'"):
+            passed(src.tensor, dst.tensor, src.tensor)
+        src.check()

@@ -243,6 +243,9 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
                                                                    : resource.slot.name));
     }
     kernel.source.has_buffers = !kernel.resources.empty();
+    kernel.source.has_aliases =
+        std::any_of(call.arguments.begin(), call.arguments.end(),
+                    [](const PlannedArgument& argument) { return argument.host.aliases; });
     if (request.target == CodeTarget::spirv)
         kernel.passing = manifest::vulkan_passing(push_constant_bytes(call, kernel.records));
     kernel.source.entry_point = "kf_" + identifier(kernel.name);

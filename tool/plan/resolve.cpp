@@ -11,6 +11,7 @@
 #include "core/roles.h"
 #include "diagnostic/suggest.h"
 #include "plan/accumulate.h"
+#include "plan/aliases.h"
 #include "plan/call_rank.h"
 #include "plan/candidates.h"
 #include "plan/defaults.h"
@@ -329,6 +330,7 @@ private:
         planned.accumulate = ways_of(call_, planned, all_kinds);
         errors = check_outputs(planned, has_alternatives(call_));
         if (errors.empty()) errors = check_strict(planned, has_alternatives(call_));
+        if (errors.empty()) errors = mark_aliases(call_, planned);
         if (errors.empty()) errors = check_object(function, planned);
         if (errors.empty()) errors = check_ranks(planned);
         if (!errors.empty()) return errors;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -161,14 +162,16 @@ private:
 
     /// Leaves each candidate with a way that works, beside all others; or with none.
     void choose() {
-        for (Candidate& candidate : candidates_) settle(candidate, false);
-        std::vector<const Candidate*> all = possible();
-        if (all.empty()) return;
-        const Outcome<Plan> together = planned(all);
-        if (together && unreachable(together.value()).empty()) return;
+        std::vector<Candidate*> all;
+        for (Candidate& candidate : candidates_) {
+            settle(candidate, false);
+            if (!candidate.ways.empty()) all.push_back(&candidate);
+        }
+        settle_together(all);
+        const std::vector<const Candidate*> left = possible();
+        if (left.empty() || planned(left)) return;
         std::vector<const Candidate*> chosen;
         for (Candidate& candidate : candidates_) {
-            settle(candidate, true);
             while (!candidate.ways.empty()) {
                 chosen.push_back(&candidate);
                 const Outcome<Plan> plan = planned(chosen);
@@ -178,6 +181,17 @@ private:
                 settle(candidate, true);
             }
         }
+    }
+
+    /// Leaves each with a way that compiles, or with none. Those that don't compile are found by halves,
+    /// since starting a compilation costs more than one more function in it.
+    void settle_together(std::span<Candidate* const> group) {
+        if (group.empty()) return;
+        if (group.size() == 1) return settle(*group.front(), true);
+        Outcome<Plan> plan = planned(std::vector<const Candidate*>(group.begin(), group.end()));
+        if (plan && unreachable(std::move(plan.value())).empty()) return;
+        settle_together(group.first(group.size() / 2));
+        settle_together(group.subspan(group.size() / 2));
     }
 
     [[nodiscard]] std::vector<const Candidate*> possible() const {

@@ -2,6 +2,7 @@
 #include "slang/access.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <iterator>
@@ -17,6 +18,17 @@ namespace {
 
 /// "define" of "# define X 1".
 std::string_view name_of_directive(std::string_view directive) { return LexedText(directive.substr(1))[0]; }
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+std::string_view without_mark(std::string_view text) {
+    return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
+}
+
+/// What kernels call without a name in front of it, by Slang's meaning.
+constexpr std::array<std::string_view, 12> words_of_kernels{
+    "min",    "max",     "all",      "any",      "select",   "firstbithigh",
+    "asuint", "asfloat", "diffPair", "fwd_diff", "bwd_diff", "DifferentialPair"};
 
 /// Tells whether a macro of the text may write `public`.
 bool defines_public(const LexedText& text) {
@@ -35,7 +47,10 @@ bool keeps_to_itself(std::string_view text) {
     for (std::size_t i = 0; i < tokens.all.size(); ++i) {
         const Token& token = tokens.all[i];
         if (token.conditional || !token.word) continue;
-        if (says_access(token.text) || token.text == "__include") return true;
+        // Slang takes these for names, too: "float internal".
+        const bool modifies =
+            i + 1 < tokens.all.size() && (tokens.all[i + 1].word || tokens.all[i + 1].text == "[");
+        if ((says_access(token.text) && modifies) || token.text == "__include") return true;
         if (i == 0 && is_one_of(token.text, "module", "implementing")) return true;
     }
     int conditions = 0;
@@ -45,7 +60,7 @@ bool keeps_to_itself(std::string_view text) {
         const std::string_view name = name_of_directive(lexemes[index]);
         if (is_one_of(name, "if", "ifdef", "ifndef")) ++conditions;
         if (name == "endif") --conditions;
-        if (name == "language" && conditions == 0) return true;
+        if (is_one_of(name, "language", "lang") && conditions == 0) return true;
     }
     return false;
 }
@@ -69,17 +84,24 @@ public:
         }
     }
 
+    /// Those of modules that keep to themselves what isn't public, each without a macro that may write it. A
+    /// file that a module without `public` includes, too, would close that one.
     [[nodiscard]] std::set<std::string> closed_files() const {
         std::set<std::string> closed;
-        std::set<std::string> hidden;
-        for (const auto& [path, file] : files_) {
-            if (keeps_to_itself(file->text)) closed.insert(path);
-            if (defines_public(LexedText(file->text))) hidden.insert(path);
+        std::set<std::string> open;
+        for (const auto& module : parts_) {
+            const std::set<std::string>& parts = module.second;
+            const auto any = [&](const auto& holds) {
+                return std::any_of(parts.begin(), parts.end(), holds);
+            };
+            const bool keeps = any([&](const std::string& part) {
+                return keeps_to_itself(without_mark(files_.at(part)->text));
+            });
+            const bool hides = any(
+                [&](const std::string& part) { return defines_public(LexedText(files_.at(part)->text)); });
+            (keeps && !hides ? closed : open).insert(parts.begin(), parts.end());
         }
-        // What is made public in a file that two modules include makes both keep to themselves what isn't.
-        spread(closed);
-        spread(hidden);
-        for (const std::string& path : hidden) closed.erase(path);
+        for (const std::string& path : open) closed.erase(path);
         return closed;
     }
 
@@ -114,18 +136,6 @@ private:
         if (direct == importers_.end()) return;
         for (const std::string& importer : direct->second) {
             if (all.insert(importer).second) add_importers(importer, all);
-        }
-    }
-
-    /// Adds the files of modules of which one is among them, and so on.
-    void spread(std::set<std::string>& files) const {
-        for (std::size_t before = ~std::size_t{0}; before != files.size();) {
-            before = files.size();
-            for (const auto& [root, parts] : parts_) {
-                if (std::any_of(parts.begin(), parts.end(),
-                                [&](const std::string& part) { return files.contains(part); }))
-                    files.insert(parts.begin(), parts.end());
-            }
         }
     }
 
@@ -189,23 +199,24 @@ struct Declaration {
 struct FieldDeclaration {
     Declaration declaration;
     std::vector<std::size_t> names;  ///< "float a, b;" declares two
-    bool has_value = false;          ///< "= 3"
 };
 
 struct Struct {
     std::string name;
     bool is_public = false;  ///< by its own word
     bool conforms = false;
+    bool has_constructor = false;  ///< by which Slang makes none of the fields
     std::vector<FieldDeclaration> fields;
 };
 
 class DeclarationReader {
 public:
-    DeclarationReader(std::string_view text, const FileAccess& access, bool opens)
-        : text_(text), access_(access), opens_(opens), tokens_(tokenise(text)), places_(text) {}
+    DeclarationReader(std::string_view text, const FileAccess& access, Opening opening)
+        : text_(text), access_(access), opening_(opening), tokens_(tokenise(text)), places_(text) {}
 
     OpenedText run() && {
-        read(0, tokens_.all.size(), {{}, nullptr, opens_ && access_.keeps_to_itself});
+        read(0, tokens_.all.size(),
+             {{}, nullptr, opening_ == Opening::everything && access_.keeps_to_itself});
         result_.text = written();
         return std::move(result_);
     }
@@ -245,10 +256,12 @@ private:
 
     /// What declares: "struct" of "public struct Box<T> : IShape {".
     [[nodiscard]] std::size_t find_word(const Declaration& here, std::string_view word) const {
+        int angles = 0;
         for (std::size_t i = here.first; i < here.stop; ++i) {
-            if (at(i) == word) return i;
+            if (at(i) == word && angles == 0) return i;
+            angles += at(i) == "<" ? 1 : at(i) == ">" ? -1 : 0;
             // Generic parameters and bases aren't what is declared.
-            if (at(i) == "(" || at(i) == "=" || at(i) == ":") break;
+            if (angles == 0 && is_one_of(at(i), "(", "=", ":")) break;
         }
         return here.stop;
     }
@@ -264,6 +277,10 @@ private:
                 break;
             }
         }
+        // "#if … [Attribute] #endif" before it: what is written belongs to the branch no more.
+        for (std::size_t i = begin + 1; i <= found.first && i < stop; ++i) {
+            if (tokens_.all[i].directives != tokens_.all[i - 1].directives) found.begin = i;
+        }
         // Access may be stated behind other modifiers, too.
         for (std::size_t i = found.first; i < stop && !found.access; ++i) {
             if (at(i) == "(" || at(i) == "=" || at(i) == ":") break;
@@ -276,6 +293,8 @@ private:
         while (begin < end) {
             const std::size_t stop = find(begin, end, ";{}");
             const Declaration here = declaration(begin, stop);
+            if (scope.record != nullptr && find_word(here, "__init") < stop)
+                scope.record->has_constructor = true;
             if (at(stop) != "{") {
                 read_plain(here, scope);
                 begin = stop + 1;
@@ -310,7 +329,8 @@ private:
     }
 
     void read_struct(const Declaration& here, std::size_t word, std::size_t close, const Scope& scope) {
-        Struct record{scope.prefix + std::string(at(word + 1)), here.says(tokens_, "public"), false, {}};
+        Struct record{
+            scope.prefix + std::string(at(word + 1)), here.says(tokens_, "public"), false, false, {}};
         record.conforms = find(here.first, here.stop, ":") < here.stop;
         const bool opened = !record.is_public && open_named(here, word + 1, scope);
         read(here.stop + 1, close, {record.name + ".", &record, scope.opens && (record.is_public || opened)});
@@ -344,10 +364,11 @@ private:
         std::vector<std::size_t> names = names_of(here.first, here.stop);
         if (names.empty()) return;
         if (scope.record != nullptr && !is_static) {
-            scope.record->fields.push_back({here, std::move(names), value < here.stop});
+            scope.record->fields.push_back({here, std::move(names)});
         } else if (!is_static || is_const) {
             // Kernels name constants, as in types of arrays, and globals that they set.
-            open_named(here, names.front(), scope);
+            const auto is_free = [&](std::size_t name) { return !access_.elsewhere.contains(at(name)); };
+            if (std::all_of(names.begin(), names.end(), is_free)) open_named(here, names.front(), scope);
         }
     }
 
@@ -357,7 +378,7 @@ private:
         for (std::size_t i = here.first; i < here.stop; ++i) {
             const std::string_view word = at(i);
             if (word == "[") i = find(i + 1, here.stop, "]");
-            if (word == "=" || word == "operator") return {};
+            if ((word == "=" && angles == 0) || word == "operator") return {};
             angles += word == "<" ? 1 : word == ">" ? -1 : 0;
             if (word != "(" || angles != 0) continue;
             std::size_t name = i;
@@ -428,18 +449,16 @@ private:
     }
 
     void open_fields(const Struct& record) {
-        // Slang makes a constructor of the fields that are as public as the struct, in order, of which those
-        // with values may be left out. Where a closed field comes before one of those, a call of it would
-        // mean other fields.
+        // Slang makes a constructor of the fields that are as public as the struct, in order. Where a closed
+        // field comes before one of those, a call of it, as "{1, 2}" is, would mean other fields.
         const auto is_closed = [&](const FieldDeclaration& field) {
             return record.is_public ? !field.declaration.says(tokens_, "public")
                                     : field.declaration.says(tokens_, "private");
         };
         const auto closed = std::find_if(record.fields.begin(), record.fields.end(), is_closed);
-        const bool opens_all =
-            opens_ && std::none_of(closed, record.fields.end(), [&](const FieldDeclaration& field) {
-                return !is_closed(field) && field.has_value;
-            });
+        const bool meets_public = std::any_of(
+            closed, record.fields.end(), [&](const FieldDeclaration& field) { return !is_closed(field); });
+        const bool opens_all = opening_ != Opening::nothing && (record.has_constructor || !meets_public);
         for (const FieldDeclaration& field : record.fields) {
             if (field.declaration.says(tokens_, "public")) continue;
             const bool opens = opens_all || !is_closed(field);
@@ -499,7 +518,7 @@ private:
 
     std::string_view text_;
     const FileAccess& access_;
-    bool opens_;
+    Opening opening_;
     Tokens tokens_;
     Places places_;
     std::set<std::size_t> opened_;    ///< the first tokens of declarations that say nothing of it
@@ -509,7 +528,15 @@ private:
 
 }  // namespace
 
-FileAccesses file_accesses(const std::vector<ModuleFile>& files, const std::vector<std::string>& listed) {
+FileAccesses file_accesses(const std::vector<ModuleFile>& files, const std::vector<std::string>& listed,
+                           const std::vector<std::pair<std::string, std::string>>& defines) {
+    std::set<std::string, std::less<>> everywhere(words_of_kernels.begin(), words_of_kernels.end());
+    bool hides = false;
+    for (const auto& [name, value] : defines) {
+        const LexedText text(value);
+        for (std::size_t index = 0; index < text.size(); ++index) everywhere.emplace(text[index]);
+        hides = hides || everywhere.contains("public");
+    }
     std::map<std::string, std::set<std::string, std::less<>>> words;
     for (const ModuleFile& file : files) {
         const LexedText text(file.text);
@@ -522,17 +549,19 @@ FileAccesses file_accesses(const std::vector<ModuleFile>& files, const std::vect
     FileAccesses accesses;
     for (const ModuleFile& file : files) {
         FileAccess& access = accesses[file.path];
-        access.keeps_to_itself = closed.contains(file.path);
+        access.keeps_to_itself = !hides && closed.contains(file.path);
+        access.elsewhere = everywhere;
         for (const std::string& other : modules.seen_by(file.path))
             access.elsewhere.insert(words[other].begin(), words[other].end());
     }
     return accesses;
 }
 
-OpenedText open_declarations(std::string_view text, const FileAccess& access, bool opens) {
+OpenedText open_declarations(std::string_view text, const FileAccess& access, Opening opening) {
+    text = without_mark(text);
     if (!access.keeps_to_itself && text.find("public") == std::string_view::npos)
         return {std::string(text), {}, {}, false};
-    return DeclarationReader(text, access, opens).run();
+    return DeclarationReader(text, access, opening).run();
 }
 
 void mark_closed(const std::map<std::string, OpenedText>& opened, Module& module) {

@@ -27,9 +27,11 @@ struct FileAccess {
 /// By canonical paths.
 using FileAccesses = std::map<std::string, FileAccess>;
 
-/// `listed`: canonical paths of the modules that kernels import, all at once.
-[[nodiscard]] FileAccesses file_accesses(const std::vector<ModuleFile>& files,
-                                         const std::vector<std::string>& listed);
+/// `listed`: canonical paths of the modules that kernels import or are linked with, all at once. `defines`:
+/// macros of the whole session, as (name, text).
+[[nodiscard]] FileAccesses file_accesses(
+    const std::vector<ModuleFile>& files, const std::vector<std::string>& listed,
+    const std::vector<std::pair<std::string, std::string>>& defines = {});
 
 /// A field that kernels can't name.
 struct ClosedField {
@@ -41,26 +43,29 @@ struct ClosedField {
     bool operator==(const ClosedField&) const = default;
 };
 
+/// What is made public: `fields` are those of public structs alone.
+enum class Opening : std::uint8_t { everything, fields, nothing };
+
 /// What became of a text's declarations.
 struct OpenedText {
     std::string text;
     std::vector<ClosedField> closed_fields;  ///< of structs that are public or were made so
     /// (line, column) of the names of functions that stay closed.
     std::set<std::pair<std::int64_t, std::int64_t>> closed_functions;
-    /// Some other code of the modules may now name what it couldn't before.
+    /// A private field is opened, or one whose name other modules mention.
     bool opens_more = false;
 };
 
 /// Makes public what a file declares, so that kernels can name it: the fields of structs, and, where its
 /// module keeps to itself what isn't public, functions, types and variables. A name that other modules
 /// mention stays closed, as it could mean something else there; so do private functions, which their own
-/// module could then call instead of others, and fields before a public one with a default value, since the
-/// constructor that Slang makes of a struct's public fields would take other arguments. Lines and columns
+/// module could then call instead of others, and fields before a public one, since the constructor that Slang
+/// makes of a struct's public fields would take other arguments. Lines and columns
 /// stay as they were. `text` may be what another change has made of a module, with #line directives.
 /// Declarations are found by their tokens: those that macros hide stay as they are.
-/// `opens`: false only lists what is closed.
+/// `nothing` only lists what is closed.
 [[nodiscard]] OpenedText open_declarations(std::string_view text, const FileAccess& access,
-                                           bool opens = true);
+                                           Opening opening = Opening::everything);
 
 /// Sets Function::is_closed of the functions whose names are at the places, by their files.
 void mark_closed(const std::map<std::string, OpenedText>& opened, Module& module);

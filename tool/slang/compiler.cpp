@@ -163,7 +163,8 @@ private:
         };
         if (const auto place = find_crash(module_files(options_.modules, options_.search_paths), crashes)) {
             crash.location = *place;
-            crash.notes.emplace_back("it doesn't without this declaration and those behind it");
+            crash.notes.emplace_back(
+                "Slang reads the modules when this declaration and all that follow are left out");
         }
         return crash;
     }

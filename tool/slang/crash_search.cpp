@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include "slang/lexed_text.h"
 #include "slang/tokens.h"
@@ -13,8 +14,7 @@ namespace {
 
 struct TopDeclaration {
     std::size_t file = 0;
-    std::size_t begin = 0;  ///< offsets in its text
-    std::size_t end = 0;
+    std::size_t begin = 0;  ///< offset in its text
     Location place;
 };
 
@@ -34,15 +34,14 @@ void add_declarations(const std::vector<ModuleFile>& files, std::size_t file,
         --at;
         // Without these, all else of the module would mean something else.
         if (is_one_of(text[first], "module", "implementing")) continue;
-        all.push_back({file, text.offset(first), text.offset(at) + text[at].size(),
-                       text.place(files[file].path, first)});
+        all.push_back({file, text.offset(first), text.place(files[file].path, first)});
     }
 }
 
-/// Makes blanks of all but directives, which other text may depend on.
-void leave_out(std::string& text, std::size_t begin, std::size_t end) {
+/// Makes blanks of all from there on but directives, which other text may depend on.
+void leave_out(std::string& text, std::size_t begin) {
     for (const Lexeme& lexeme : lex(text)) {
-        if (lexeme.begin >= begin && lexeme.end <= end && lexeme.kind != Lexeme::Kind::directive)
+        if (lexeme.begin >= begin && lexeme.kind != Lexeme::Kind::directive)
             blank_text(text, lexeme.begin, lexeme.end);
     }
 }
@@ -57,8 +56,12 @@ std::optional<Location> find_crash(
     const auto crashes_with = [&](std::size_t count) {
         std::map<std::string, std::string> texts;
         for (const ModuleFile& file : files) texts.emplace(file.path, file.text);
-        for (std::size_t left = count; left < all.size(); ++left)
-            leave_out(texts.at(files[all[left].file].path), all[left].begin, all[left].end);
+        // Those left out are the last of each file.
+        std::set<std::size_t> seen;
+        for (std::size_t left = count; left < all.size(); ++left) {
+            if (seen.insert(all[left].file).second)
+                leave_out(texts.at(files[all[left].file].path), all[left].begin);
+        }
         return crashes(texts);
     };
     if (all.empty() || crashes_with(0)) return std::nullopt;

@@ -225,7 +225,7 @@ public:
         unprotected_.clear();
         drop_sessions();
         sources_.forget();
-        sources_.open_declarations(true);
+        sources_.open_declarations(Opening::everything);
         try {
             return reflect_modules();
         } catch (...) {
@@ -360,13 +360,8 @@ private:
         kept = {};
         const Clock::time_point start = Clock::now();
         if (!needs_foreign_names_) {
-            const std::vector<ModuleFile> files = module_files(options_.modules, options_.search_paths);
-            std::vector<std::string> listed;
-            for (const std::filesystem::path& module : options_.modules)
-                listed.push_back(canonical_path(module).string());
-            sources_.set_access(file_accesses(files, listed));
-            std::vector<std::pair<std::string, std::string>> texts;
-            for (const ModuleFile& file : files) texts.emplace_back(file.path, file.text);
+            const auto texts = module_texts(options_.modules, options_.search_paths);
+            sources_.set_access(accesses());
             needs_foreign_names_ = name_foreign_types(texts);
             needs_textures_ = name_textures(texts);
             sources_.leave_modules(shadowed_modules(texts));
@@ -379,8 +374,11 @@ private:
             needs_textures_ = true;
             session = load_modules(form, needed_support(form.target), keeps_gradients_);
         }
-        if (!session && sources_.has_opened()) {
-            sources_.open_declarations(false);
+        for (const Opening less : {Opening::fields, Opening::nothing}) {
+            // A file that wasn't looked into may mention what was opened.
+            const bool is_uncertain = sources_.met_unknown() && sources_.opening() == Opening::everything;
+            if (!sources_.has_opened() || (session && !is_uncertain)) break;
+            sources_.open_declarations(less);
             session = load_modules(form, needed_support(form.target), keeps_gradients_);
         }
         if (!session && keeps_gradients_) {
@@ -397,6 +395,15 @@ private:
         kept.loaded = Clock::now();
         kept.loading = kept.loaded - start;
         return &*kept.session;
+    }
+
+    /// What may be opened in all files that a session reads, those of linked modules, too.
+    [[nodiscard]] FileAccesses accesses() const {
+        std::vector<std::filesystem::path> modules = options_.modules;
+        modules.insert(modules.end(), options_.linked.begin(), options_.linked.end());
+        std::vector<std::string> listed;
+        for (const std::filesystem::path& module : modules) listed.push_back(canonical_path(module).string());
+        return file_accesses(module_files(modules, options_.search_paths), listed, options_.defines);
     }
 
     static Diagnostics unprotected_warning(const Diagnostics& refused) {
@@ -530,10 +537,11 @@ private:
         if (!sources_.opens_more()) {
             return {};
         }
-        sources_.open_declarations(false);
+        const Opening opening = sources_.opening();
+        sources_.open_declarations(Opening::nothing);
         const Outcome<Session> session =
             load_modules({CodeTarget::spirv}, needed_support(), keeps_gradients_);
-        sources_.open_declarations(true);
+        sources_.open_declarations(opening);
         return session ? Diagnostics() : session.errors();
     }
 
@@ -789,6 +797,7 @@ private:
                 !expand_logical_copies(kernel.code) || !expand_signed_remainders(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
+            if (source.has_aliases) mark_aliased_buffers(kernel.code);
             if (std::optional<Diagnostic> failure = settle_textures(source, kernel.code)) return *failure;
             const BufferArrays arrays = settle_buffer_arrays(kernel.code);
             if (!settle_pointer_variables(kernel.code)) {

@@ -41,6 +41,7 @@ struct KernelSource {
     std::vector<GlobalForm> globals = {};
     bool for_header = false;   ///< its functions go into a device header, which has CUDA's own integers
     bool has_buffers = false;  ///< it declares some, whose elements are to lie as in C
+    bool has_aliases = false;  ///< some of its buffers may be the same memory
     /// The variables that are written textures of three components, which lie in four.
     std::vector<std::string> padded_textures = {};
     std::string values = {};  ///< a module that gives link-time declarations their values; may be empty

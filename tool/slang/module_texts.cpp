@@ -53,10 +53,11 @@ public:
 
 private:
     void read_directive(std::string_view directive, const fs::path& from, std::vector<std::string>& named) {
-        const std::size_t open = directive.find('"');
+        const std::size_t open = directive.find_first_of("\"<");
         if (directive.find("include") >= open || open == std::string_view::npos) return;
+        const char close = directive[open] == '<' ? '>' : '"';
         directive.remove_prefix(open + 1);
-        read_found(directive.substr(0, directive.find('"')), from, named);
+        read_found(directive.substr(0, directive.find(close)), from, named);
     }
 
     void read_import(const LexedText& text, std::size_t index, const fs::path& from,

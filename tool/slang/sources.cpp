@@ -107,7 +107,7 @@ std::string Sources::as_compiled(const std::string& text) const {
 
 OpenedText Sources::opened(std::string_view text, const fs::path& path) const {
     const auto access = accesses_.find(canonical_path(path).string());
-    return gen::open_declarations(text, access != accesses_.end() ? access->second : FileAccess(), opens_);
+    return gen::open_declarations(text, access != accesses_.end() ? access->second : FileAccess(), opening_);
 }
 
 std::string Sources::as_module(const std::string& text, const fs::path& path) {
@@ -115,7 +115,8 @@ std::string Sources::as_module(const std::string& text, const fs::path& path) {
     const std::string debugged =
         with_debug_calls(with_settable_globals(text, globals_), path.string(), debug_);
     std::string changed = worked_around(with_block_values(as_functions(with_link_constants(debugged))));
-    if (opens_) {
+    met_unknown_ = met_unknown_ || !accesses_.contains(canonical_path(path).string());
+    if (opening_ != Opening::nothing) {
         OpenedText with_public = opened(changed, path);
         has_opened_ = has_opened_ || with_public.text != changed;
         opens_more_ = opens_more_ || with_public.opens_more;

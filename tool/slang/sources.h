@@ -36,14 +36,20 @@ public:
     /// Slang is given what these make of a text.
     void use(Workarounds workarounds) { workarounds_ = std::move(workarounds); }
     /// Slang is given texts in which declarations are public: see access.h.
-    void open_declarations(bool open) {
-        opens_ = open;
+    void open_declarations(Opening opening) {
+        opening_ = opening;
         has_opened_ = false;
         opens_more_ = false;
     }
-    void set_access(FileAccesses accesses) { accesses_ = std::move(accesses); }
-    /// Whether that has changed any text since it was set.
+    [[nodiscard]] Opening opening() const { return opening_; }
+    /// Whether open_declarations() has changed any text since it was called.
     [[nodiscard]] bool has_opened() const { return has_opened_; }
+    void set_access(FileAccesses accesses) {
+        accesses_ = std::move(accesses);
+        met_unknown_ = false;
+    }
+    /// Whether Slang was given a file that set_access() knows nothing of.
+    [[nodiscard]] bool met_unknown() const { return met_unknown_; }
     /// Whether users' code may name more by it, in a text since it was set: see OpenedText.
     [[nodiscard]] bool opens_more() const { return opens_more_; }
     /// What became of the declarations of a file, or would have.
@@ -95,7 +101,8 @@ private:
     std::map<std::filesystem::path, std::string> given_;  ///< by canonical paths
     Workarounds workarounds_;
     FileAccesses accesses_;
-    bool opens_ = true;
+    bool met_unknown_ = false;
+    Opening opening_ = Opening::everything;
     std::vector<GlobalForm> globals_;
     [[nodiscard]] std::string worked_around(const std::string& text) const;
     /// Those that no text imports.

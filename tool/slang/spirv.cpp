@@ -126,6 +126,17 @@ constexpr std::array<std::string_view, 22> implied_extensions = {
     "SPV_NV_shader_subgroup_partitioned",
 };
 
+/// Decorations end where types begin.
+void decorate(std::string& code, std::size_t first_type, const std::vector<std::uint32_t>& ids,
+              std::uint32_t decoration) {
+    std::string decorations;
+    for (const std::uint32_t id : ids) {
+        const std::array<std::uint32_t, 3> words{3U << 16U | op_decorate, id, decoration};
+        decorations.append(reinterpret_cast<const char*>(words.data()), sizeof words);
+    }
+    code.insert(first_type * sizeof(std::uint32_t), decorations);
+}
+
 }  // namespace
 
 bool patch_source_language(std::string& code) {
@@ -169,16 +180,20 @@ bool mark_aliased_pointers(std::string& code) {
             }
         });
     if (!whole) return false;
-    std::string decorations;
-    for (const std::uint32_t variable : variables) {
-        if (marked.contains(variable)) continue;
-        const std::array<std::uint32_t, 3> words{3U << 16U | op_decorate, variable,
-                                                 decoration_aliased_pointer};
-        decorations.append(reinterpret_cast<const char*>(words.data()), sizeof words);
-    }
-    // Decorations end where types begin.
-    code.insert(first_type * sizeof(std::uint32_t), decorations);
+    std::erase_if(variables, [&](std::uint32_t variable) { return marked.contains(variable); });
+    decorate(code, first_type, variables, decoration_aliased_pointer);
     return true;
+}
+
+void mark_aliased_buffers(std::string& code) {
+    std::vector<std::uint32_t> variables;
+    std::size_t first_type = 0;
+    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+        if (first_type == 0 && opcode >= op_type_first && opcode <= op_type_last) first_type = index;
+        if (opcode == op_variable && count > 3 && word_at(code, index + 3) == storage_buffer)
+            variables.push_back(word_at(code, index + 2));
+    });
+    decorate(code, first_type, variables, decoration_aliased);
 }
 
 std::vector<std::string> bind_block(std::string& code) {

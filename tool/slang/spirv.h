@@ -15,6 +15,10 @@ namespace kf::gen {
 /// some, and SPIR-V wants to be told. False when `code` is no well-formed SPIR-V (it is then left as it was).
 [[nodiscard]] bool mark_aliased_pointers(std::string& code);
 
+/// Marks all storage buffers as ones that may be the same memory: compilers otherwise assume that they are
+/// apart.
+void mark_aliased_buffers(std::string& code);
+
 /// Puts the kernel's uniform buffer at the first binding of the first set, where the runtime looks for it:
 /// Slang gives it a later one where modules have global parameters, whether or not the kernel reaches them.
 /// Gives the names of all other variables that a host would have to fill: what a kernel must not have.

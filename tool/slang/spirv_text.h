@@ -11,7 +11,7 @@ namespace kf::gen {
 /// own, has no disassembler, and for code that is no SPIR-V.
 std::optional<std::string> spirv_text(const std::string& code, const std::filesystem::path& slang);
 
-/// Returns "capability-AtomicFloat16VectorNV" for "capability-5404", as required_features() has those that it
+/// Returns `capability-AtomicFloat16VectorNV` for `capability-5404`, as required_features() has those that it
 /// knows no feature for; any other feature, and what the disassembler has no name for, as it is.
 std::string named_capability(const std::string& feature, const std::filesystem::path& slang);
 

@@ -20,7 +20,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Conformance, interface_name, type, id)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalForm, id, is_property)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, globals, for_header,
-                                   has_buffers, padded_textures, values, conformances)
+                                   has_buffers, has_aliases, padded_textures, values, conformances)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextureForm, dimension, is_array, is_multisampled, is_combined,
                                    is_comparison, is_fraction, format)

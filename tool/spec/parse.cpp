@@ -117,6 +117,9 @@ private:
         for (const JsonMember& member : members(node, "accumulate")) {
             result.accumulate.push_back({member.key, accumulate(member.value), member.location});
         }
+        if (const JsonNode* aliases = node.find("aliases")) {
+            for (const JsonNode& item : aliases->items) result.aliases.push_back({item.text, item.location});
+        }
         return result;
     }
 

@@ -111,6 +111,14 @@ struct AccumulateSpec {
     bool operator==(const AccumulateSpec&) const = default;
 };
 
+/// A parameter that may share memory with others that are so named.
+struct AliasSpec {
+    std::string parameter;
+    Location location;
+
+    bool operator==(const AliasSpec&) const = default;
+};
+
 /// `arguments`: the call shape comes from the arguments. `threads`: the count is given at run time. `groups`:
 /// it is one of whole groups.
 enum class Dispatch : std::uint8_t { arguments, threads, groups };
@@ -132,6 +140,7 @@ struct CallSpec {
     bool checked = false;      ///< indices
     std::vector<VariantSpec> variants;
     std::vector<AccumulateSpec> accumulate;
+    std::vector<AliasSpec> aliases = {};
     Location location;           ///< of the call's object
     Location function_location;  ///< of the function's name
 

@@ -732,11 +732,13 @@ def test_every_command_names_modules(kfgen: Kfgen, tmp_path: Path) -> None:
         "[Differentiable] float curve(float2 x) { return x.x * x.y; }\n"
     )
     (tmp_path / "Grade.slang").write_text("float of(float x) { return x; }\n")
-    (tmp_path / "secret.slang").write_text("module secret;\nfloat code(float x) { return x; }\n")
+    (tmp_path / "secret.slang").write_text(
+        "module secret;\nfloat key(float x) { return x; }\nfloat lock(float x) { return x; }\n"
+    )
     (tmp_path / "film.slang").write_text(
         "import parts.tone_map;\nimport Grade;\nimport secret;\n"
         "struct Grade { static float of(float x) { return 2 * x; } }\n"
-        "float steep(float x) { return x; }\n"
+        "float steep(float x) { return x; }\nfloat lock(float x) { return x; }\n"
     )
 
     def run(function: str, *command: str) -> "subprocess.CompletedProcess[str]":
@@ -795,9 +797,11 @@ def test_every_command_names_modules(kfgen: Kfgen, tmp_path: Path) -> None:
             assert said[1] in done.stderr
             assert f"[{said[2]}]" in done.stderr
             assert done.stderr.count("error:") == 1
-    done = run("secret.code", *commands[0])
+    done = run("secret.key", *commands[0])
+    assert done.returncode == 0, done.stderr
+    done = run("secret.lock", *commands[0])  # another module has a lock, which must go on meaning its own
     assert done.returncode == 1
-    assert "secret.slang:1:1: error: nothing in this module is public" in done.stderr
+    assert "secret.slang:3:7: error: 'lock' is not public" in done.stderr
 
 
 def test_every_command_refuses_what_calls_must_not_reach(kfgen: Kfgen, tmp_path: Path) -> None:

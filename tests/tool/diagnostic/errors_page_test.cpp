@@ -32,9 +32,9 @@ std::set<std::string> ids_in_sources() {
     static const std::regex words("\"([a-z][a-z0-9]*(-[a-z0-9]+)+)\"");
     static const std::regex error_code("case ErrorCode::[a-z_]+: return \"([a-z-]+)\"");
     static const std::regex in_schema("\"x-error-id\": \"([a-z-]+)\"");
-    static const std::set<std::string> other{"no-embed",    "torch-tests", "libslang-glslang", "kf-kind",
-                                             "kfgen-check", "x-error-id",  "x-expected",       "x-not-yet",
-                                             "elf-aarch64", "coff-arm64"};
+    static const std::set<std::string> other{"no-embed",  "torch-tests", "libslang-glslang", "slang-glslang",
+                                             "kf-kind",   "kfgen-check", "x-error-id",       "x-expected",
+                                             "x-not-yet", "elf-aarch64", "coff-arm64"};
     std::set<std::string> ids;
     for (const char* folder : {"tool", "runtime"}) {
         for (const auto& entry : fs::recursive_directory_iterator(fs::path(KF_SOURCE_DIR) / folder)) {

@@ -42,11 +42,12 @@ std::vector<std::string> names(const std::vector<ClosedField>& fields) {
 }
 
 TEST(Access, FindsClosedFields) {
-    EXPECT_THAT(names(open_declarations(springs, kept(), false).closed_fields),
+    EXPECT_THAT(names(open_declarations(springs, kept(), Opening::nothing).closed_fields),
                 ElementsAre("a.b.Spring.rest 5:7", "a.b.Spring.pulls 6:35", "a.b.Spring.turns 6:42",
                             "a.b.Spring.ends 7:20", "a.b.Spring.mid 7:46", "a.b.Spring.slow 12:11"));
     EXPECT_THAT(open_declarations(springs, kept()).closed_fields, IsEmpty());
-    EXPECT_THAT(open_declarations("struct Plain { float x; }", {}, false).closed_fields, IsEmpty());
+    EXPECT_THAT(open_declarations("struct Plain { float x; }", {}, Opening::nothing).closed_fields,
+                IsEmpty());
 }
 
 TEST(Access, OpensWhereItStands) {
@@ -82,7 +83,8 @@ TEST(Access, OpensEachKindOfDeclaration) {
           "[Differentiable] [ForceInline] float f(float x) { return x; }", "enum class E : int { a, b };",
           "interface I { float f(); }", "static const float table[2] = {1, 2};", "uniform float3 tint;",
           "typedef float3 Color;", "typealias Color = float3;", "extern static const int N = 4;",
-          "StructuredBuffer<float> items;", "RWStructuredBuffer<Pair<int, float>> pairs[2];"})
+          "StructuredBuffer<float> items;", "RWStructuredBuffer<Pair<int, float>> pairs[2];",
+          "float f<let N : int = 2>(float x) { return N; }", "__generic<T : IFloat> struct Empty { }"})
         EXPECT_EQ(open(declaration), " public\n" + std::string(declaration) + "\n");
     for (const char* declaration :
          {"import other;", "__include part;", "using ns;", "static float state;", "groupshared float s[4];",
@@ -111,16 +113,35 @@ TEST(Access, LinesAreThoseOfLineDirectives) {
               "\n\n#line 40\npublic struct S { \npublic\n#line 40\n                  int a; };\n");
 }
 
-// Slang's constructor of this one is S(a, b = 3): it would become S(h, a, b = 3).
+// Slang's constructor of this one is S(a): it would become S(h, a), for which "{1}" would be an h.
 TEST(Access, ConstructorsKeepTheirArguments) {
-    const std::string text = "public struct S { float h; public float a; public float b = 3; }\n";
+    const std::string text = "public struct S { float h; public float a; }\n";
     const OpenedText opened = open_declarations(text, kept());
     EXPECT_EQ(opened.text, text);
     EXPECT_THAT(names(opened.closed_fields), ElementsAre("S.h 1:25"));
-    const OpenedText own =
-        open_declarations("module m;\nstruct S { private float h; float b = 3; };\n", kept());
+    const OpenedText own = open_declarations("module m;\nstruct S { private float h; float b; };\n", kept());
     EXPECT_THAT(names(own.closed_fields), ElementsAre("S.h 2:26"));
     EXPECT_THAT(own.text, testing::HasSubstr("private float h; \npublic\n#line 2\n"));
+}
+
+// Where there is a constructor, Slang makes none.
+TEST(Access, FieldsBesideConstructors) {
+    const OpenedText opened = open_declarations(
+        "public struct S { private float h; public float a; public __init(float r) { a = r; } }\n", {});
+    EXPECT_THAT(opened.closed_fields, IsEmpty());
+    EXPECT_EQ(opened.text,
+              "public struct S { public  float h; public float a; public __init(float r) { a = r; } }\n");
+}
+
+TEST(Access, AttributesInBranches) {
+    const std::string head = "module m;\n#ifdef GRAD\n[Differentiable]\n#endif\n";
+    EXPECT_EQ(open_declarations(head + "float f(float x) { return x; }\n", kept()).text,
+              head + "\npublic\n#line 5\nfloat f(float x) { return x; }\n");
+}
+
+TEST(Access, ByteOrderMarks) {
+    EXPECT_EQ(open_declarations("\xEF\xBB\xBFmodule m;\nint f();\n", kept()).text,
+              "module m; public\nint f();\n");
 }
 
 TEST(Access, WhatOtherModulesMentionStaysClosed) {
@@ -157,12 +178,14 @@ TEST(Access, WhatMakesAModuleKeepThingsToItself) {
          {"public float g(float x) { return x; }", "internal float g() { return 1; }",
           "struct S { private float a; };", "module some;", "// of all\nmodule some;", "implementing some;",
           "float f();\n__include part;", "#language slang 2026\nfloat f();",
-          "#ifndef H\n#define H\npublic float g();\n#endif"}) {
+          "#ifndef H\n#define H\npublic float g();\n#endif", "\xEF\xBB\xBFmodule m;",
+          "#lang slang 2026\nfloat f();"}) {
         EXPECT_TRUE(keeps(text)) << text;
     }
     for (const char* text : {"float f(float x) { return x; }", "", "#if SOME\npublic float g();\n#endif",
                              "#ifdef SOME\n#language slang 2026\n#endif", "// public\nfloat f();",
                              "float f(float module) { return module; }", "#include \"public.slang\"",
+                             "float f(float internal) { return internal; }",
                              "module m;\n#define API public\nAPI float f(float x) { return x; }"}) {
         EXPECT_FALSE(keeps(text)) << text;
     }
@@ -175,8 +198,8 @@ TEST(Access, FilesOfAModuleKeepTogether) {
                                             {"/c", "float c;", {}, {}}},
                                            {"/a", "/b", "/c"});
     EXPECT_TRUE(all.at("/b").keeps_to_itself);
-    EXPECT_TRUE(all.at("/h").keeps_to_itself);
-    EXPECT_TRUE(all.at("/a").keeps_to_itself) << "it includes what is made public for /b";
+    EXPECT_FALSE(all.at("/h").keeps_to_itself) << "/a, which includes it, is open";
+    EXPECT_FALSE(all.at("/a").keeps_to_itself);
     EXPECT_FALSE(all.at("/c").keeps_to_itself);
 }
 
@@ -186,11 +209,13 @@ TEST(Access, OtherModulesAreThoseThatMaySee) {
                                            {"/part", "float part;", {}, {}},
                                            {"/deep", "module deep; float below;", {}, {}}};
     const FileAccesses all = file_accesses(files, {"/app"});
-    EXPECT_THAT(all.at("/app").elsewhere, IsEmpty());
+    EXPECT_THAT(all.at("/app").elsewhere, Not(Contains("own")));
+    EXPECT_THAT(all.at("/app").elsewhere, Contains("min")) << "kernels call Slang's";
     EXPECT_THAT(all.at("/part").elsewhere, Contains("uses"));
     EXPECT_THAT(all.at("/part").elsewhere, Not(Contains("own"))) << "it is of the same module";
     EXPECT_THAT(all.at("/deep").elsewhere, testing::IsSupersetOf({"uses", "own", "part"}));
-    const FileAccesses both = file_accesses(files, {"/app", "/deep"});
+    const FileAccesses both = file_accesses(files, {"/app", "/deep"}, {{"MACRO", "f(own)"}});
+    EXPECT_THAT(both.at("/app").elsewhere, Contains("own"));
     EXPECT_THAT(both.at("/app").elsewhere, Contains("below")) << "kernels import both";
 }
 

@@ -74,7 +74,7 @@ TEST(SlangErrors, WhatKernelsCantNameIsListed) {
     const ScratchFolder folder;
     const auto file = folder.write("some.slang",
                                    "internal struct Part { float x; }\n"
-                                   "public struct Whole { Part part; public float y = 1; }\n"
+                                   "public struct Whole { Part part; public float y; }\n"
                                    "public float f(Whole w) { return w.part.x + w.y; }\n");
     const Outcome<Module> module = make_compiler()->reflect({file});
     ASSERT_TRUE(module.ok()) << describe(module.errors());

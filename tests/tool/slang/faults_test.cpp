@@ -229,7 +229,7 @@ TEST_F(SlangFaults, CrashesAreAtADeclaration) {
         ASSERT_EQ(errors.size(), 1U) << describe(errors);
         EXPECT_EQ(errors[0].id, "slang-internal");
         EXPECT_EQ(errors[0].location, (Location{(folder_.path() / "m.slang").string(), 3, 1}));
-        EXPECT_THAT(errors[0].notes, Contains(HasSubstr("without this declaration")));
+        EXPECT_THAT(errors[0].notes, Contains(HasSubstr("when this declaration and all that follow")));
     }
 }
 

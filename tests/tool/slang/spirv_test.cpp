@@ -83,6 +83,21 @@ TEST(Spirv, MarksVariablesThatHoldAddresses) {
     EXPECT_EQ(code, spirv(expected)) << "once";
 }
 
+TEST(Spirv, MarksBuffersThatMayBeTheSame) {
+    // 59 is OpVariable with storage 12, StorageBuffer, or 7, Function; 20 Aliased.
+    const auto code = [](const std::vector<std::vector<std::uint32_t>>& decorations) {
+        std::vector<std::vector<std::uint32_t>> all{{17, 1}};
+        all.insert(all.end(), decorations.begin(), decorations.end());
+        for (const auto& words : std::vector<std::vector<std::uint32_t>>{
+                 {22, 1, 32}, {32, 2, 12, 1}, {59, 2, 7, 12}, {59, 2, 8, 7}, {59, 2, 9, 12}})
+            all.push_back(words);
+        return spirv(all);
+    };
+    std::string marked = code({});
+    mark_aliased_buffers(marked);
+    EXPECT_EQ(marked, code({{71, 7, 20}, {71, 9, 20}}));
+}
+
 TEST(Spirv, CopiesStructsMemberByMember) {
     // 28 is OpTypeArray, 30 OpTypeStruct, 61 OpLoad, 81 OpCompositeExtract, 80 OpCompositeConstruct, 400
     // OpCopyLogical; new ids begin at the bound, 10.

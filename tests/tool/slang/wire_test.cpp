@@ -18,6 +18,7 @@ TEST(Wire, Requests) {
                               {{"tint_1_0123abcd", true}},
                               true,
                               true,
+                              true,
                               {"picture"},
                               "values",
                               {{"I", "A", 7}}};
