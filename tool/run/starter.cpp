@@ -167,7 +167,7 @@ private:
             settle(candidate, false);
             if (!candidate.ways.empty()) all.push_back(&candidate);
         }
-        settle_together(all);
+        if (settle_together(all)) return;
         const std::vector<const Candidate*> left = possible();
         if (left.empty() || planned(left)) return;
         std::vector<const Candidate*> chosen;
@@ -184,14 +184,18 @@ private:
     }
 
     /// Leaves each with a way that compiles, or with none. Those that don't compile are found by halves,
-    /// since starting a compilation costs more than one more function in it.
-    void settle_together(std::span<Candidate* const> group) {
-        if (group.empty()) return;
-        if (group.size() == 1) return settle(*group.front(), true);
+    /// since starting a compilation costs more than one more function in it. Returns whether all did at once.
+    bool settle_together(std::span<Candidate* const> group) {
+        if (group.empty()) return true;
+        if (group.size() == 1) {
+            settle(*group.front(), true);
+            return !group.front()->ways.empty();
+        }
         Outcome<Plan> plan = planned(std::vector<const Candidate*>(group.begin(), group.end()));
-        if (plan && unreachable(std::move(plan.value())).empty()) return;
+        if (plan && unreachable(std::move(plan.value())).empty()) return true;
         settle_together(group.first(group.size() / 2));
         settle_together(group.subspan(group.size() / 2));
+        return false;
     }
 
     [[nodiscard]] std::vector<const Candidate*> possible() const {

@@ -21,7 +21,7 @@ namespace {
 
 using process::WorkerProcess;
 
-/// The same of all its kernels, so that one of several is shown.
+/// What errors say was going on. They name no kernel, so that one of several kernels' is shown.
 constexpr const char* compiling = "compiling this call";
 
 /// The module's own where it is named.

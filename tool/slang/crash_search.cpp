@@ -56,7 +56,7 @@ std::optional<Location> find_crash(
     const auto crashes_with = [&](std::size_t count) {
         std::map<std::string, std::string> texts;
         for (const ModuleFile& file : files) texts.emplace(file.path, file.text);
-        // Those left out are the last of each file.
+        // The declarations that are left out are the last of each file.
         std::set<std::size_t> seen;
         for (std::size_t left = count; left < all.size(); ++left) {
             if (seen.insert(all[left].file).second)

@@ -1,4 +1,4 @@
-// Which declaration Slang crashes on when it reads modules: it says nothing itself.
+// Finds the declaration that Slang crashes on when it reads modules, since Slang says nothing of it.
 #pragma once
 
 #include <functional>

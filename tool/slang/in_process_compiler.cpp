@@ -360,8 +360,9 @@ private:
         kept = {};
         const Clock::time_point start = Clock::now();
         if (!needs_foreign_names_) {
-            const auto texts = module_texts(options_.modules, options_.search_paths);
-            sources_.set_access(accesses());
+            const std::vector<ModuleFile> files = module_files(options_.modules, options_.search_paths);
+            const auto texts = texts_of(files);
+            sources_.set_access(accesses(files));
             needs_foreign_names_ = name_foreign_types(texts);
             needs_textures_ = name_textures(texts);
             sources_.leave_modules(shadowed_modules(texts));
@@ -397,13 +398,14 @@ private:
         return &*kept.session;
     }
 
-    /// What may be opened in all files that a session reads, those of linked modules, too.
-    [[nodiscard]] FileAccesses accesses() const {
+    /// What may be opened in all files that a session reads: `files` of its modules, and those that it links.
+    [[nodiscard]] FileAccesses accesses(const std::vector<ModuleFile>& files) const {
         std::vector<std::filesystem::path> modules = options_.modules;
         modules.insert(modules.end(), options_.linked.begin(), options_.linked.end());
         std::vector<std::string> listed;
         for (const std::filesystem::path& module : modules) listed.push_back(canonical_path(module).string());
-        return file_accesses(module_files(modules, options_.search_paths), listed, options_.defines);
+        return file_accesses(options_.linked.empty() ? files : module_files(modules, options_.search_paths),
+                             listed, options_.defines);
     }
 
     static Diagnostics unprotected_warning(const Diagnostics& refused) {

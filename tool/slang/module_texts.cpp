@@ -107,12 +107,15 @@ std::vector<ModuleFile> module_files(const std::vector<fs::path>& modules,
     return reader.take();
 }
 
+std::vector<std::pair<std::string, std::string>> texts_of(const std::vector<ModuleFile>& files) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    for (const ModuleFile& file : files) texts.emplace_back(file.path, file.text);
+    return texts;
+}
+
 std::vector<std::pair<std::string, std::string>> module_texts(const std::vector<fs::path>& modules,
                                                               const std::vector<fs::path>& search_paths) {
-    std::vector<std::pair<std::string, std::string>> texts;
-    for (ModuleFile& file : module_files(modules, search_paths))
-        texts.emplace_back(std::move(file.path), std::move(file.text));
-    return texts;
+    return texts_of(module_files(modules, search_paths));
 }
 
 }  // namespace kf::gen

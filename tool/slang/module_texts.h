@@ -22,7 +22,10 @@ struct ModuleFile {
 [[nodiscard]] std::vector<ModuleFile> module_files(const std::vector<std::filesystem::path>& modules,
                                                    const std::vector<std::filesystem::path>& search_paths);
 
-/// The same as (canonical path, text).
+/// Returns files as (canonical path, text).
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> texts_of(const std::vector<ModuleFile>& files);
+
+/// Returns the files of module_files() so.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> module_texts(
     const std::vector<std::filesystem::path>& modules,
     const std::vector<std::filesystem::path>& search_paths);

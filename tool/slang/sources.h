@@ -42,15 +42,15 @@ public:
         opens_more_ = false;
     }
     [[nodiscard]] Opening opening() const { return opening_; }
-    /// Whether open_declarations() has changed any text since it was called.
+    /// Returns whether open_declarations() has changed any text since it was called.
     [[nodiscard]] bool has_opened() const { return has_opened_; }
     void set_access(FileAccesses accesses) {
         accesses_ = std::move(accesses);
         met_unknown_ = false;
     }
-    /// Whether Slang was given a file that set_access() knows nothing of.
+    /// Returns whether Slang was given a file that set_access() knows nothing of.
     [[nodiscard]] bool met_unknown() const { return met_unknown_; }
-    /// Whether users' code may name more by it, in a text since it was set: see OpenedText.
+    /// Returns whether users' code may name more by it: see OpenedText::opens_more.
     [[nodiscard]] bool opens_more() const { return opens_more_; }
     /// What became of the declarations of a file, or would have.
     [[nodiscard]] OpenedText opened(std::string_view text, const std::filesystem::path& path) const;

@@ -66,6 +66,8 @@ private:
             guarded_ = guarded_ && nesting_ > 0;
         } else if (name == "line") {
             tokens_.counts_lines = false;
+        } else if (is_one_of(name, "language", "lang")) {
+            tokens_.states_language = tokens_.states_language || !is_conditional();
         } else if (words.size() > 1 && is_one_of(name, "define", "undef")) {
             read_macro(words);
         }
@@ -79,6 +81,9 @@ private:
     /// "define" or "undef", the macro, and what it stands for.
     void read_macro(const std::vector<std::string_view>& words) {
         const std::string_view name = words[1];
+        const auto names_public = [](std::string_view word) { return word.find("public") != word.npos; };
+        tokens_.defines_public =
+            tokens_.defines_public || (words[0] == "define" && std::ranges::any_of(words, names_public));
         guarded_ = guarded_ || (words.size() == 2 && !guard_.empty() && name == guard_);
         const bool is_a_word = words.size() == 3 && words[0] == "define";
         if (is_a_word && is_scalar(words[2]) && !is_conditional()) {
@@ -108,6 +113,8 @@ private:
 bool is_scalar(std::string_view name) {
     return is_one_of(name, "half", "float", "double", "float16_t", "float32_t", "float64_t");
 }
+
+bool says_access(std::string_view word) { return is_one_of(word, "public", "internal", "private"); }
 
 bool says_differentiable(std::string_view word) {
     return word == "Differentiable" || word == "BackwardDifferentiable";

@@ -29,6 +29,8 @@ struct Tokens {
     Names names;                        ///< macros that stand for the word alone
     Names scalars;                      ///< macros that stand for a floating scalar
     bool counts_lines = true;
+    bool states_language = false;  ///< by `#language`, outside of #if
+    bool defines_public = false;   ///< a macro may write `public`
 
     /// Tells whether the word marks a function as differentiable: the attribute, or a macro that stands for
     /// it.
@@ -45,6 +47,9 @@ bool is_one_of(const Word& word, const Words&... words) {
 
 /// The attribute, without its brackets.
 [[nodiscard]] bool says_differentiable(std::string_view word);
+
+/// `public`, `internal` or `private`.
+[[nodiscard]] bool says_access(std::string_view word);
 
 /// Comments are left out. All refers to `text`.
 [[nodiscard]] Tokens tokenise(std::string_view text);
