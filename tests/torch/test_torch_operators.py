@@ -545,6 +545,19 @@ def test_traced_calls_are_refused_by_name(gradients: ModuleType, torch_device: s
         )
 
 
+def test_more_results_than_letters(gradients: ModuleType, torch_device: str) -> None:
+    multiples = gradients.multiples.torch()
+    x = vector(torch_device, 1, -2, 3)
+    results = multiples(x)
+    assert len(results) == 28
+    for number, result in enumerate(results, 1):
+        torch.testing.assert_close(result, number * x)
+    sum(result.sum() for result in results).backward()
+    torch.testing.assert_close(x.grad, torch.full_like(x, 28 * 29 / 2))
+    found = torch.compile(lambda given: multiples(given)[27])(x.detach())
+    torch.testing.assert_close(found, 28 * x.detach())
+
+
 def test_overloads_of_other_last_extents(generated: Loader, torch_device: str) -> None:
     which = generated("conversions").which_rows
     compiled = torch.compile(which.torch(), backend="aot_eager", fullgraph=True)

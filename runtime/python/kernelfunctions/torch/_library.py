@@ -22,7 +22,7 @@ from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._gradients import flat_gradients
 from kernelfunctions.torch._plan import Cell, Plan, extents_of
 from kernelfunctions.torch._shapes import call_shape, made_shape
-from kernelfunctions.torch._signature import Signature, identifier
+from kernelfunctions.torch._signature import Signature, identifier, mutated_tensor
 
 _lock = threading.Lock()
 _functorch_is_active = torch._C._are_functorch_transforms_active
@@ -187,7 +187,10 @@ class CallOperator:
         self.out_names = names = _output_names(
             self.call, self.signature.made, {one.name for one in self.signature.arguments}
         )
-        outs = ", ".join(f"Tensor({chr(ord('z') - i)}!) {name}" for i, name in enumerate(names))
+        outs = ", ".join(
+            f"{mutated_tensor(number)} {name}"
+            for number, name in enumerate(names, len(self.signature.arguments))
+        )
         schema = f"{self.base}.{overload}({self.signature.inputs_text(False)}, *, {outs}) -> ()"
         is_new = _define(self.module, schema, self.owner)
         op = _resolve(self.module, self.base, overload)

@@ -24,6 +24,11 @@ class Argument:
     leaf: Leaf | None = None
 
 
+def mutated_tensor(number: int) -> str:
+    """Returns the type of a tensor that is written; no other of the schema has its number."""
+    return f"Tensor({chr(ord('a') + number) if number < 26 else f'a{number}'}!)"
+
+
 def identifier(path: str) -> str:
     """Returns "layers_0_weights" for "layers[0].weights"."""
     word = "_".join(part for part in re.split(r"\W+", path) if part).lstrip("_") or "_"
@@ -138,8 +143,7 @@ class Signature:
         texts = []
         for number, one in enumerate(self.arguments):
             mutated = not functional and one.leaf is not None and one.leaf.is_mutated and one.type == "Tensor"
-            mark = f"({chr(ord('a') + number) if number < 26 else 'a' + str(number)}!)" if mutated else ""
-            texts.append(f"{one.type}{mark} {one.name}")
+            texts.append(f"{mutated_tensor(number) if mutated else one.type} {one.name}")
         if self.has_shape:
             texts.append("SymInt[]? shape=None")
         return ", ".join(texts)
