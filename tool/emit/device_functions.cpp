@@ -240,7 +240,7 @@ private:
             pass_leaves(type, name, local, role, false, pair + ".p");
             before_.push_back(differential_name(type) + " " + of_local);
             pass_leaves(type, tangent, of_local, role, true, pair + ".d");
-            before_.push_back("var " + pair + " = diffPair(" + local + ", " + of_local + ")");
+            before_.push_back("var " + pair + " = kf.paired(" + local + ", " + of_local + ")");
         } else {
             before_.push_back("DifferentialPair<" + declared_name(type) + "> " + pair);
             pass_leaves(type, name, pair + ".p", role, false);
@@ -279,11 +279,11 @@ private:
         }
         const std::string pair = "kf_pair_" + id;
         if (flow == Role::out) {
-            before_.push_back("var " + pair + " = diffPair(" + local + ")");
+            before_.push_back("var " + pair + " = kf.paired(" + local + ")");
             pass_leaves(parameter.type, gradient, pair + ".d", flow, true);
         } else {
             pass_leaves(parameter.type, gradient, of_local, flow, true, pair + ".d");
-            before_.push_back("var " + pair + " = diffPair(" + local + ", " + of_local + ")");
+            before_.push_back("var " + pair + " = kf.paired(" + local + ", " + of_local + ")");
         }
         operands_.push_back(pair);
     }

@@ -25,6 +25,17 @@ std::string call_text(const Function& function, std::size_t moved) {
     return function.name + "(" + arguments + ")";
 }
 
+/// The product of how the result changed and what flows into it.
+std::string product_text(const Type& result) {
+    if (result.kind != TypeKind::vector) return "change * flowing";
+    std::string sum;
+    for (int i = 0; i < result.columns; ++i) {
+        const std::string at = "[" + std::to_string(i) + "]";
+        sum += (i == 0 ? "change" : " + change") + at + " * flowing" + at;
+    }
+    return sum;
+}
+
 }  // namespace
 
 bool is_differentiated(const Parameter& parameter) {
@@ -41,7 +52,6 @@ Outcome<std::string> emit_differences(const Function& function, const std::strin
         parameters.emplace_back(View::Object{{"declaration", declared + " " + own_name(i)}});
         if (!moves) continue;
         const bool is_vector = type.kind == TypeKind::vector;
-        const bool sums = function.result.kind == TypeKind::vector;
         gradients.emplace_back(
             View::Object{{"own", own_name(i)},
                          {"type", type.name},
@@ -50,7 +60,7 @@ Outcome<std::string> emit_differences(const Function& function, const std::strin
                          {"at", is_vector ? "[i]" : ""},
                          {"step", std::to_string(factor * step_of(type.scalar))},
                          {"call", call_text(function, i)},
-                         {"product", sums ? "dot(change, flowing)" : "change * flowing"}});
+                         {"product", product_text(function.result)}});
     }
     return render("differences.slang.mustache", templates::differences_slang_mustache,
                   View(View::Object{{"name", name},

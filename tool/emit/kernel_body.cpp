@@ -208,7 +208,7 @@ private:
         std::string pair = pair_part(parameter, "kf_arg_" + id, Source::data);
         if (parameter.role == Role::inout)
             pair += ", " + pair_part(parameter, "kf_grad_" + id, Source::gradient);
-        body_.add_local("var", "kf_pair_" + id, "diffPair(" + pair + ")");
+        body_.add_local("var", "kf_pair_" + id, "kf.paired(" + pair + ")");
         body_.passed.push_back("kf_pair_" + id);
         for (const ArgumentText& x : leaves_of(kernel_, parameter)) {
             if (x.writes_gradient() && !is_view(x))
@@ -271,7 +271,7 @@ private:
             std::string values = add_read(parameter, "kf_arg_" + id, Source::data);
             if (const PlannedParameter* tangent = tangent_of(parameter, Role::in))
                 values += ", " + add_read(*tangent, "kf_d_" + id, Source::data);
-            body_.add_local("var", pair, "diffPair(" + values + ")");
+            body_.add_local("var", pair, "kf.paired(" + values + ")");
         } else {
             body_.add_local("DifferentialPair<" + declared_name(parameter.type) + ">", pair, "");
         }

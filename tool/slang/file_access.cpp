@@ -11,10 +11,8 @@ namespace kf::gen {
 
 namespace {
 
-/// What kernels call without a name in front of it, by Slang's meaning.
-constexpr std::array<std::string_view, 12> words_of_kernels{
-    "min",    "max",     "all",      "any",      "select",   "firstbithigh",
-    "asuint", "asfloat", "diffPair", "fwd_diff", "bwd_diff", "DifferentialPair"};
+/// What kernels name of Slang's own.
+constexpr std::array<std::string_view, 3> words_of_kernels{"fwd_diff", "bwd_diff", "DifferentialPair"};
 
 bool keeps_to_itself(const Tokens& tokens) {
     if (tokens.states_language) return true;
