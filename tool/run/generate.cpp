@@ -128,7 +128,7 @@ std::string make_flags() {
 }
 
 /// Counts the changes to what kfgen makes of Slang's code, which caches of kernels must not outlive.
-constexpr int code_revision = 5;
+constexpr int code_revision = 6;
 
 void drop_backward_passes(Plan& plan) {
     for (PlannedFunction& function : plan.functions) {

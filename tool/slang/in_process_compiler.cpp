@@ -14,6 +14,7 @@
 #include "slang/cuda_calls.h"
 #include "slang/cuda_elements.h"
 #include "slang/cuda_integers.h"
+#include "slang/cuda_tables.h"
 #include "slang/declared_globals.h"
 #include "slang/entry_points.h"
 #include "slang/exact_optimiser.h"
@@ -824,7 +825,7 @@ private:
             for (const std::string& feature : required_features(kernel.code))
                 kernel.features.push_back(named_capability(feature, slang_library_path()));
         } else if (const std::size_t end = kernel.code.find(cuda_prelude_end); end != std::string::npos) {
-            std::string text = settle_precise(kernel.code.substr(end));
+            std::string text = share_tables(settle_precise(kernel.code.substr(end)));
             if (!source.for_header) text = wrap_small_integers(text);
             kernel.code.replace(end, std::string::npos, call_sums(name_stored_elements(text)));
         }
