@@ -8,6 +8,7 @@
 
 #include "slang/compiler.h"
 #include "slang/cuda_words.h"
+#include "slang_templates.h"
 
 namespace kf::gen {
 
@@ -28,62 +29,6 @@ constexpr std::array<Replacement, 7> corrections{{
     {" int64_t U64_min(uint64_t", " uint64_t U64_min(uint64_t"},
     {" int64_t U64_max(uint64_t", " uint64_t U64_max(uint64_t"},
 }};
-
-/// A number that operators wrap, functions of it, what parts of vectors are, and comparisons of matrices.
-constexpr std::string_view numbers = R"(
-template <class T>
-struct kf_small {
-    T value;
-    kf_small() = default;
-    template <class U>
-    __host__ __device__ constexpr kf_small(U other) : value(static_cast<T>(other)) {}
-    __host__ __device__ constexpr operator T() const { return value; }
-#define KF_OPERATOR(op) \
-    __host__ __device__ constexpr friend kf_small operator op(kf_small a, kf_small b) { return T(a.value op b.value); } \
-    __host__ __device__ constexpr friend kf_small operator op(kf_small a, int b) { return T(a.value op b); } \
-    __host__ __device__ constexpr friend kf_small operator op(int a, kf_small b) { return T(a op b.value); }
-    KF_OPERATOR(+) KF_OPERATOR(-) KF_OPERATOR(*) KF_OPERATOR(/) KF_OPERATOR(%)
-    KF_OPERATOR(&) KF_OPERATOR(|) KF_OPERATOR(^)
-#undef KF_OPERATOR
-    __host__ __device__ constexpr friend kf_small operator<<(kf_small a, int b) { return T(a.value << b); }
-    __host__ __device__ constexpr friend kf_small operator<<(kf_small a, kf_small b) { return T(a.value << b.value); }
-    __host__ __device__ constexpr friend kf_small operator>>(kf_small a, int b) { return T(a.value >> b); }
-    __host__ __device__ constexpr friend kf_small operator>>(kf_small a, kf_small b) { return T(a.value >> b.value); }
-    __host__ __device__ constexpr friend kf_small operator-(kf_small a) { return T(-a.value); }
-    __host__ __device__ constexpr friend kf_small operator+(kf_small a) { return a; }
-    __host__ __device__ constexpr friend kf_small operator~(kf_small a) { return T(~a.value); }
-};
-template <class T>
-__device__ __forceinline__ kf_small<T> __ldg(const kf_small<T>* from) { return __ldg(&from->value); }
-typedef kf_small<signed char> kf_char;
-typedef kf_small<unsigned char> kf_uchar;
-typedef kf_small<short> kf_short;
-typedef kf_small<unsigned short> kf_ushort;
-template <class T>
-__device__ __forceinline__ T& kf_part(T& part) { return part; }
-template <class T>
-__device__ __forceinline__ T kf_part(T&& part) { return part; }
-#define KF_PART(type) \
-    __device__ __forceinline__ kf_small<type>& kf_part(type& part) { return reinterpret_cast<kf_small<type>&>(part); } \
-    __device__ __forceinline__ kf_small<type> kf_part(const type& part) { return part; } \
-    __device__ __forceinline__ kf_small<type> kf_part(type&& part) { return part; }
-KF_PART(signed char) KF_PART(unsigned char) KF_PART(short) KF_PART(unsigned short)
-#undef KF_PART
-#define KF_COMPARISON(op) \
-    template <class T, int R, int C> \
-    __device__ __forceinline__ Matrix<bool, R, C> operator op(const Matrix<T, R, C>& a, const Matrix<T, R, C>& b) { \
-        Matrix<bool, R, C> result; \
-        for (int i = 0; i < R; ++i) \
-            for (int j = 0; j < C; ++j) \
-                *_slang_vector_get_element_ptr(result.rows + i, j) = \
-                    _slang_vector_get_element(a.rows[i], j) op _slang_vector_get_element(b.rows[i], j); \
-        return result; \
-    }
-KF_COMPARISON(==) KF_COMPARISON(!=) KF_COMPARISON(<) KF_COMPARISON(<=) KF_COMPARISON(>) KF_COMPARISON(>=)
-#undef KF_COMPARISON
-template <class V, class I>
-__device__ __forceinline__ auto kf_element(V v, I i) { return kf_part(_slang_vector_get_element(v, i)); }
-)";
 
 /// Functions that a prelude may lack, of a type (T), its unsigned one (U) and its bits (B).
 constexpr std::array<Replacement, 8> functions{{
@@ -198,7 +143,8 @@ std::string complete_numbers(std::string prelude) {
              at = prelude.find(wrong, at + right.size()))
             prelude.replace(at, wrong.size(), right);
     }
-    prelude += numbers;
+    prelude += '\n';
+    prelude += templates::cuda_prelude_end_cuh;
     for (const NumberType& number : number_types) {
         for (const auto& [suffix, text] : functions) {
             const std::string name = std::string(number.name).append(suffix);

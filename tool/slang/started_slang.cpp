@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "slang/compiler.h"
-#include "slang/cuda_checks.h"
-#include "slang/cuda_elements.h"
 #include "slang/cuda_integers.h"
 #include "slang/exact_optimiser.h"
+#include "slang_templates.h"
 
 namespace kf::gen {
 
@@ -20,10 +19,9 @@ namespace {
 void complete_cuda_prelude(slang::IGlobalSession& global) {
     ComPtr<slang::IBlob> prelude;
     global.getLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, prelude.out());
-    std::string text(buffer_checks);
+    std::string text(templates::cuda_prelude_begin_cuh);
     if (prelude) text.append(static_cast<const char*>(prelude->getBufferPointer()), prelude->getBufferSize());
-    text = complete_numbers(std::move(text));
-    text += "\n" + std::string(store_function) + std::string(buffer_words) + std::string(cuda_prelude_end);
+    text = complete_numbers(std::move(text)) + "\n" + std::string(cuda_prelude_end);
     global.setLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, text.c_str());
 }
 
