@@ -81,8 +81,11 @@ std::string resource_advice(const std::string& name) {
     constexpr const char* own_name =
         "a module declares a type of this name, or of another buffer's, so that Slang's isn't passed: "
         "make it a StructuredBuffer";
-    constexpr std::array<std::pair<std::string_view, const char*>, 5> advice{{
-        {"StructuredBuffer", "leave the layout out, or make it ScalarDataLayout"},
+    constexpr const char* layout = "leave the layout out, or make it ScalarDataLayout";
+    constexpr std::array<std::pair<std::string_view, const char*>, 7> advice{{
+        {"StructuredBuffer", layout},
+        {"RWStructuredBuffer", layout},
+        {"Ptr<", layout},
         {"Buffer<", own_name},
         {"RWBuffer<", own_name},
         {"ConstantBuffer", block},

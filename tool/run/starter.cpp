@@ -18,6 +18,7 @@
 #include "run/starter_calls.h"
 #include "run_templates.h"
 #include "spec/names.h"
+#include "spec/namespaces.h"
 #include "spec/parse.h"
 #include "spec/supported.h"
 #include "support/support_modules.h"
@@ -94,7 +95,10 @@ private:
         const std::string file = path_.filename().string();
         const bool named = !prints && file.size() > spec_ending.size() && file.ends_with(spec_ending);
         name_ = module_identifier(named ? file.substr(0, file.size() - spec_ending.size()) : stem);
-        if (!is_identifier(name_) || is_reserved(name_)) name_ = "my_" + name_;
+        Spec named_so;
+        named_so.namespace_name = name_;
+        if (!is_identifier(name_) || is_reserved(name_) || !check_namespace(named_so).empty())
+            name_ = "my_" + name_;
         base_.name = name_;
         base_.file = prints ? stem + std::string(spec_ending) : path_.string();
         base_.directory = fs::path(base_.file).parent_path();

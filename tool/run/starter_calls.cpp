@@ -24,7 +24,7 @@ bool is_data(const Type& type) {
     }
 }
 
-/// Returns the kind of what is taken whole.
+/// Returns the kind of what is taken whole, or is one for all calls.
 std::string whole_kind(const Type& type) {
     switch (type.kind) {
         case TypeKind::tensor: return "tensor[" + std::to_string(is_view(type.form) ? 1 : type.extent) + "]";
@@ -36,6 +36,24 @@ std::string whole_kind(const Type& type) {
         case TypeKind::pointer: return "pointer";
         default: return "value";
     }
+}
+
+/// Returns whether some of its fields are taken whole, so that each field has a kind of its own.
+bool holds_whole(const Type& type) {
+    const Type& inner = innermost_of_arrays(type);
+    return inner.kind == TypeKind::structure &&
+           std::any_of(inner.fields.begin(), inner.fields.end(),
+                       [](const Field& field) { return !is_data(field.type) || holds_whole(field.type); });
+}
+
+std::string fields_kinds(const Type& type) {
+    std::string text;
+    for (const Field& field : innermost_of_arrays(type).fields) {
+        const Type& inner = innermost_of_arrays(field.type);
+        text += (text.empty() ? "" : ", ") + json_string(field.name) + ": " +
+                (holds_whole(inner) ? fields_kinds(inner) : json_string(whole_kind(inner)));
+    }
+    return "{\"fields\": {" + text + "}}";
 }
 
 /// States the generic parameters: types are floats, and numbers 3.
@@ -64,13 +82,16 @@ public:
     }
 
     [[nodiscard]] StarterCall make(bool batched, bool backward) const {
-        StarterCall call{specialised(function_), {}, {}, backward};
+        StarterCall call{specialised(function_), {}, {}, backward, false};
+        call.states_threads = function_.entry == EntryPoint::compute && function_.group_size[0] <= 0;
         bool first = true;
         for (const Parameter& parameter : function_.parameters) {
             if (is_this(parameter)) {
                 // What is changed must come back; else one object serves all calls.
                 const bool one = parameter.direction == Direction::in && (inputs_ > 0 || !batched);
-                call.self = one ? "\"value\"" : "\"tensor[1]\"";
+                call.self = holds_whole(parameter.type) ? fields_kinds(parameter.type)
+                            : one                       ? "\"value\""
+                                                        : "\"tensor[1]\"";
                 continue;
             }
             call.arguments.push_back({parameter.name, kinds(parameter, batched, first)});
@@ -85,11 +106,13 @@ private:
     }
 
     static bool is_input(const Parameter& parameter) {
-        return parameter.direction == Direction::in && is_data(parameter.type);
+        return parameter.direction == Direction::in && is_data(parameter.type) &&
+               !holds_whole(parameter.type);
     }
 
     [[nodiscard]] std::string kinds(const Parameter& parameter, bool batched, bool first) const {
         if (!is_data(parameter.type)) return json_string(whole_kind(parameter.type));
+        if (holds_whole(parameter.type)) return fields_kinds(parameter.type);
         const std::string element = is_overload_ && element_of(parameter.type) && !parameter.type.is_enum
                                         ? "<" + kind_name(parameter.type) + ">"
                                         : "";
@@ -140,6 +163,7 @@ std::vector<std::string> call_lines(const StarterCall& call) {
     }
     lines.push_back("\"args\": {" + arguments + "}");
     if (call.backward) lines.emplace_back("\"backward\": true");
+    if (call.states_threads) lines.emplace_back("\"threads\": [256]");
     for (std::size_t i = 0; i + 1 < lines.size(); ++i) lines[i] += ",";
     return lines;
 }

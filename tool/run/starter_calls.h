@@ -20,6 +20,7 @@ struct StarterCall {
     std::string self;      ///< of methods the kinds of "this"; else empty
     std::vector<Argument> arguments;
     bool backward = false;
+    bool states_threads = false;  ///< of an entry point whose source says no number of them
 
     bool operator==(const StarterCall&) const = default;
 };

@@ -135,6 +135,18 @@ private:
         return here.stop;
     }
 
+    /// Behind "BEGIN_SPACE()" of "BEGIN_SPACE() float f", but not behind a type that a macro writes, as in
+    /// "VECTOR(3) f"; `stop` where there is none.
+    [[nodiscard]] std::size_t behind_macro(std::size_t i, std::size_t stop) const {
+        if (!is_word(i) || at(i + 1) != "(" || is_one_of(at(i), "layout", "__init")) return stop;
+        const std::size_t behind = find(i + 2, stop, ")") + 1;
+        std::size_t next = behind + 1;
+        for (int angles = at(next) == "<" ? 1 : 0; angles > 0 && ++next < stop;)
+            angles += at(next) == "<" ? 1 : at(next) == ">" ? -1 : 0;
+        if (at(next) == ">") ++next;
+        return is_word(behind) && is_word(next) ? behind : stop;
+    }
+
     [[nodiscard]] Declaration declaration(std::size_t begin, std::size_t stop) const {
         Declaration found{begin, begin, stop, {}};
         while (found.first < stop) {
@@ -142,6 +154,9 @@ private:
                 found.first = find(found.first + 1, stop, "]") + 1;
             } else if (says_access(at(found.first))) {
                 found.access = found.first++;
+            } else if (const std::size_t behind = behind_macro(found.first, stop); behind < stop) {
+                // What it writes may close what is before it, and open what follows.
+                found = {behind, behind, stop, {}};
             } else {
                 break;
             }

@@ -21,7 +21,8 @@ bool keeps_to_itself(const Tokens& tokens) {
         if (token.conditional || !token.word) continue;
         // Slang takes these for names, too: "float internal".
         const bool modifies =
-            i + 1 < tokens.all.size() && (tokens.all[i + 1].word || tokens.all[i + 1].text == "[");
+            i + 1 < tokens.all.size() && (tokens.all[i + 1].word || tokens.all[i + 1].text == "[") &&
+            !(i > 0 && is_one_of(tokens.all[i - 1].text, ":", ","));  // C++ bases, in a branch left out
         if ((says_access(token.text) && modifies) || token.text == "__include") return true;
         if (i == 0 && is_one_of(token.text, "module", "implementing")) return true;
     }

@@ -209,6 +209,13 @@ bool TypeDescriber::has_base(slang::TypeReflection& type) const {
     return first != nullptr && std::string_view(first) == "$base";
 }
 
+// Tells by a buffer's or pointer's name: its own layout is the last one in it.
+bool is_laid_out_as_c(const std::string& name) {
+    const std::size_t end = name.rfind("DataLayout");
+    const std::string_view start = std::string_view(name).substr(0, end == std::string::npos ? 0 : end);
+    return start.ends_with(" Default") || start.ends_with(" Scalar");
+}
+
 // Those whose elements lie as C has them, and that append and consume nothing.
 std::optional<Type> TypeDescriber::describe_buffer(slang::TypeReflection& type) const {
     const auto shape =
@@ -222,12 +229,10 @@ std::optional<Type> TypeDescriber::describe_buffer(slang::TypeReflection& type) 
     described.name = full_name(type);
     described.is_writable = access == SLANG_RESOURCE_ACCESS_READ_WRITE;
     if (bytes) return described;
-    const bool natural = described.name.find("DefaultDataLayout") != std::string::npos ||
-                         described.name.find("ScalarDataLayout") != std::string::npos;
     // What a format converts is no element in memory.
     const bool converts = described.name.find("<unorm ") != std::string::npos ||
                           described.name.find("<snorm ") != std::string::npos;
-    if (!natural || converts) return std::nullopt;
+    if (!is_laid_out_as_c(described.name) || converts) return std::nullopt;
     described.element.push_back(describe(type.getElementType(), Found::in_struct));
     return described;
 }
@@ -297,6 +302,10 @@ Type TypeDescriber::describe_pointer(slang::TypeReflection& type, Found found) c
     const Kind kind = pointee->getType()->getKind();
     const bool is_number = kind == Kind::Scalar || kind == Kind::Vector || kind == Kind::Matrix;
     if (found == Found::in_struct && !is_number && !name.starts_with(atomic)) return described;
+    if (!is_laid_out_as_c(described.name)) {
+        described.kind = TypeKind::resource;
+        return described;
+    }
     Type element = name.starts_with(atomic)
                        ? describe_named(name.substr(atomic.size(), name.size() - atomic.size() - 1))
                        : describe(pointee->getType(), Found::in_struct);

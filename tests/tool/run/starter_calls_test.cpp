@@ -31,6 +31,28 @@ TEST(StarterCalls, TellsOverloadsApartByTheirElements) {
                 "\"args\": {\"x\": \"tensor<float2>[1]\"}");
 }
 
+TEST(StarterCalls, GivesFieldsThatAreTakenWholeTheirKinds) {
+    const Type pair = test::struct_of(
+        "Pair", {{"view", test::type_named("TensorView<float>")}, {"scale", test::type_named("float")}});
+    Function function =
+        test::function_of("float", "f", {{"uint", "i"}, {"float", "pairs"}, {"float", "more"}});
+    function.parameters[1].type = test::array_of(pair, 2);
+    function.parameters[2].type =
+        test::struct_of("More", {{"pair", pair}, {"k", test::type_named("float3")}});
+    const std::string fields = "{\"fields\": {\"view\": \"tensor[1]\", \"scale\": \"value\"}}";
+    EXPECT_EQ(lines(function).back(), "\"args\": {\"i\": \"tensor[1]\", \"pairs\": " + fields +
+                                          ", \"more\": {\"fields\": {\"pair\": " + fields +
+                                          ", \"k\": \"value\"}}}");
+}
+
+TEST(StarterCalls, SaysHowManyThreadsWhereTheSourceDoesNot) {
+    Function function = test::function_of("void", "f", {{"TensorView<float>", "x"}});
+    function.entry = EntryPoint::compute;
+    EXPECT_EQ(lines(function).back(), "\"threads\": [256]");
+    function.group_size = {32, 1, 1};
+    EXPECT_EQ(lines(function).back(), "\"args\": {\"x\": \"tensor[1]\"}");
+}
+
 TEST(StarterCalls, TriesLessWhereMoreFails) {
     Function function = test::function_of("float", "f", {{"float", "x"}});
     function.backward_differentiable = true;

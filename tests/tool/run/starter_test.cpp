@@ -127,6 +127,15 @@ TEST_F(StarterTest, KeepsToPathsOfTheSpecsFolder) {
                       HasSubstr("\"search_paths\": [\""), Not(HasSubstr("called as they are"))));
 }
 
+TEST_F(StarterTest, NamesNoNamespaceThatCppHas) {
+    for (const std::string name : {"gamma", "def", "double"}) {
+        options_.module = folder_.write(name + ".slang", "float f(float x) { return x; }");
+        const Outcome<Starter> starter = make_starter(options_, disk_);
+        ASSERT_TRUE(starter) << describe(starter.errors());
+        EXPECT_THAT(starter.value().text, HasSubstr("\"name\": \"my_" + name + "\""));
+    }
+}
+
 TEST_F(StarterTest, RefusesWhatItCantStartFrom) {
     const auto refused = [&] {
         const Outcome<Starter> starter = make_starter(options_, disk_);

@@ -156,6 +156,20 @@ TEST(Access, WhatOtherModulesMentionStaysClosed) {
     EXPECT_TRUE(open_declarations(field, kept({"a"})).opens_more);
 }
 
+TEST(Access, MacrosBeforeDeclarations) {
+    const auto opened = [](const std::string& text) {
+        return open_declarations("module m;\n" + text, kept()).text.substr(10);
+    };
+    EXPECT_EQ(opened("EMPTY()\nfloat f(float x) { return x; }"),
+              "EMPTY() public\nfloat f(float x) { return x; }");
+    EXPECT_EQ(opened("SPACE(a, (b))\nenum E { a }"), "SPACE(a, (b)) public\nenum E { a }");
+    EXPECT_EQ(opened("EMPTY()\nvector<float, 3> f() { return 1; }"),
+              "EMPTY() public\nvector<float, 3> f() { return 1; }");
+    // What a macro writes the type of stays closed.
+    for (const std::string typed : {"TYPE(float)\nf() { return 1; }", "TYPE(float)\nf<T>() { return 1; }"})
+        EXPECT_EQ(opened(typed), typed);
+}
+
 TEST(Access, WhatMayBePublicIsNotClosed) {
     const auto closed = [](const std::string& text) {
         return !open_declarations(text, kept({"f"})).closed_functions.empty();
@@ -182,11 +196,12 @@ TEST(Access, WhatMakesAModuleKeepThingsToItself) {
           "#lang slang 2026\nfloat f();"}) {
         EXPECT_TRUE(keeps(text)) << text;
     }
-    for (const char* text : {"float f(float x) { return x; }", "", "#if SOME\npublic float g();\n#endif",
-                             "#ifdef SOME\n#language slang 2026\n#endif", "// public\nfloat f();",
-                             "float f(float module) { return module; }", "#include \"public.slang\"",
-                             "float f(float internal) { return internal; }",
-                             "module m;\n#define API public\nAPI float f(float x) { return x; }"}) {
+    for (const char* text :
+         {"float f(float x) { return x; }", "", "#if SOME\npublic float g();\n#endif",
+          "#ifdef SOME\n#language slang 2026\n#endif", "// public\nfloat f();",
+          "float f(float module) { return module; }", "#include \"public.slang\"",
+          "float f(float internal) { return internal; }", "class A : public B, private C { public: int x; };",
+          "module m;\n#define API public\nAPI float f(float x) { return x; }"}) {
         EXPECT_FALSE(keeps(text)) << text;
     }
 }

@@ -107,6 +107,24 @@ TEST(Reflect, OtherTypes) {
     EXPECT_THAT(type(11).element[0].members, ElementsAre(Pair("one", 0)));
 }
 
+TEST(Reflect, PointersToWhatLiesOtherwise) {
+    const Module module = reflect_text(
+        "typealias To<T, let layout : int> = Ptr<T, Access.ReadWrite, AddressSpace.Device, "
+        "Std430DataLayout>;\n"
+        "struct Node { float weight; float3 at; }\n"
+        "struct Own { Ptr<float3, Access.Read, AddressSpace.Device, Std430DataLayout> at; }\n"
+        "void f(To<Node, 1> a, Ptr<Node, Access.Read, AddressSpace.Device, ScalarDataLayout> b, Own c,\n"
+        "       Ptr<StructuredBuffer<int, ScalarDataLayout>, Access.Read, AddressSpace.Device, "
+        "Std430DataLayout> d)\n"
+        "{}\n");
+    const Function& f = function_named(module, "f");
+    ASSERT_EQ(f.parameters.size(), 4U);
+    EXPECT_EQ(f.parameters[0].type.kind, TypeKind::resource);
+    EXPECT_EQ(f.parameters[1].type.kind, TypeKind::pointer);
+    EXPECT_EQ(f.parameters[2].type.fields.at(0).type.kind, TypeKind::resource);
+    EXPECT_EQ(f.parameters[3].type.kind, TypeKind::resource);
+}
+
 TEST(Reflect, PointersAndBuffers) {
     const Module module = reflect_text(
         "struct Node { float3 at; Node* next; float* values; Node* children[2]; }\n"

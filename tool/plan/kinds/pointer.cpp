@@ -40,10 +40,12 @@ void describe_pointee(const Type& type, manifest::Argument& argument, Pointer& p
 
 Outcome<manifest::Argument> feed_pointer(const KindSpec& kind, const KindTarget& target) {
     if (target.type.kind != TypeKind::pointer) {
+        const bool is_laid_out_otherwise = target.type.name.starts_with("Ptr<");
         return feed_error(
             kind, "argument-type",
             target_name(target) + ": a pointer can't feed a parameter of type '" + target.type.name + "'",
-            {"it feeds T* and Ptr<T, …>"});
+            is_laid_out_otherwise ? notes_of_refused(target.type)
+                                  : std::vector<std::string>{"it feeds T* and Ptr<T, …>"});
     }
     if (target.role != manifest::Role::in) {
         return feed_error(kind, "argument-type",
