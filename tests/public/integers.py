@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from program import Array, Program, check, close, numpy, random, tensor, units, words
-from shading import INTERNAL, NVPRO, OPENED
+from shading import NVPRO
 
 FALCOR = "NVIDIAGameWorks+Falcor"
 UTILS = "Source/Falcor/Utils"
@@ -203,12 +203,6 @@ PROGRAMS = [
     Program("falcor_random", FALCOR, f"{UTILS}/Sampling/Pseudorandom", check_random),
     Program("falcor_shapes", FALCOR, f"{UTILS}/SDF/SDF3DShapes.slang", check_shapes),
     Program("rtxns_random", "NVIDIA-RTX+RTXNS", "src/NeuralShading_Shaders/PCG32.slang", check_pcg),
-    Program(
-        *("nvpro_random", NVPRO, "nvshaders/random.h.slang", check_nvpro_random),
-        *("source", INTERNAL, "slang-E30600", OPENED),
-    ),
-    Program(
-        *("nvpro_normals", NVPRO, "nvshaders/normal_compress.h.slang", check_normals),
-        *("source", INTERNAL, "slang-E30600", OPENED),
-    ),
+    Program("nvpro_random", NVPRO, "nvshaders/random.h.slang", check_nvpro_random),
+    Program("nvpro_normals", NVPRO, "nvshaders/normal_compress.h.slang", check_normals),
 ]

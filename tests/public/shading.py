@@ -5,15 +5,11 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from program import Array, Edit, Program, check, close, floats, numpy, tensor, units
+from program import Array, Program, check, close, floats, numpy, tensor, units
 
 TORCH = "shader-slang+slang-torch"
 FALCOR = "NVIDIAGameWorks+Falcor"
 NVPRO = "nvpro-samples+nvpro_core2"
-
-# Functions of nvpro_core2 stand behind NAMESPACE_SHADERIO_BEGIN(), which is empty in Slang.
-INTERNAL = "what follows a macro that is empty isn't opened"
-OPENED = (Edit("nvshaders/slang_types.h", "(cmpGT) public", "(cmpGT)"),)
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -293,14 +289,8 @@ PROGRAMS = [
     Program("course_brdf", "shader-slang+neural-shading-s25", "mipmap/brdf.slang", check_course_brdf),
     Program("samples_sphere", "shader-slang+slangpy-samples", "experiments/brdf/brdf.slang", check_sphere),
     Program("rtxns_disney", "NVIDIA-RTX+RTXNS", "samples/ShaderTraining/Disney.slang", check_rtxns_disney),
-    Program(
-        *("nvpro_microfacets", NVPRO, "nvshaders/pbr_ggx_microfacet.h.slang", check_microfacets),
-        *("source", INTERNAL, "slang-E30600", OPENED),
-    ),
-    Program(
-        *("nvpro_tonemaps", NVPRO, "nvshaders/tonemap_functions.h.slang", check_tonemaps),
-        *("source", INTERNAL, "slang-E30600", OPENED),
-    ),
+    Program("nvpro_microfacets", NVPRO, "nvshaders/pbr_ggx_microfacet.h.slang", check_microfacets),
+    Program("nvpro_tonemaps", NVPRO, "nvshaders/tonemap_functions.h.slang", check_tonemaps),
     Program(
         "slang_pipeline",
         "shader-slang+slang",

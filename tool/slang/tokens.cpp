@@ -2,6 +2,7 @@
 #include "slang/tokens.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "slang/lexer.h"
@@ -31,6 +32,24 @@ Directive directive_named(std::string_view name) {
     return name == "endif" ? Directive::ends : Directive::other;
 }
 
+/// What a directive asks, where that is known of all kernels: `#ifdef __cplusplus` is false, `#if __SLANG__`
+/// true.
+std::optional<bool> condition_of(const std::vector<std::string_view>& words) {
+    std::vector<std::string_view> asked(words.begin() + 1, words.end());
+    std::erase_if(asked, [](std::string_view word) { return is_one_of(word, "defined", "(", ")"); });
+    if (asked.size() != 1) return std::nullopt;
+    const bool is_true = is_one_of(asked[0], "__SLANG__", "__SLANG_COMPILER__", "1");
+    const bool is_false = is_one_of(asked[0], "__cplusplus", "0") || asked[0].starts_with("GL_");
+    if (!is_true && !is_false) return std::nullopt;
+    return is_true != is_one_of(words[0], "ifndef", "elifndef");
+}
+
+/// Of the branches from an #if to its #endif, what is known at a place.
+struct Branches {
+    bool is_taken = false;     ///< this one, for certain
+    bool is_left_out = false;  ///< each one before it, for certain
+};
+
 class Tokeniser {
 public:
     explicit Tokeniser(std::string_view text) : text_(text) {}
@@ -54,16 +73,27 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_conditional() const { return nesting_ > (guarded_ ? 1 : 0); }
+    [[nodiscard]] bool is_conditional() const {
+        const auto unsure = std::ranges::count(nesting_, false, &Branches::is_taken);
+        return unsure > (guarded_ ? 1 : 0);
+    }
+
+    void turn(Branches& branches, const std::vector<std::string_view>& words) {
+        const std::optional<bool> is_true = words[0] == "else" ? true : condition_of(words);
+        branches.is_taken = branches.is_left_out && is_true == true;
+        branches.is_left_out = branches.is_left_out && is_true == false;
+    }
 
     void read_directive(const std::vector<std::string_view>& words, std::size_t end) {
         const std::string_view name = words.empty() ? std::string_view() : words[0];
         const Directive directive = directive_named(name);
         if (directive == Directive::begins) {
-            ++nesting_;
+            turn(nesting_.emplace_back(Branches{false, true}), words);
+        } else if (directive == Directive::turns && !nesting_.empty()) {
+            turn(nesting_.back(), words);
         } else if (directive == Directive::ends) {
-            --nesting_;
-            guarded_ = guarded_ && nesting_ > 0;
+            if (!nesting_.empty()) nesting_.pop_back();
+            guarded_ = guarded_ && !nesting_.empty();
         } else if (name == "line") {
             tokens_.counts_lines = false;
         } else if (is_one_of(name, "language", "lang")) {
@@ -71,7 +101,7 @@ private:
         } else if (words.size() > 1 && is_one_of(name, "define", "undef")) {
             read_macro(words);
         }
-        guard_ = name == "ifndef" && nesting_ == 1 && words.size() > 1 ? words[1] : std::string_view();
+        guard_ = name == "ifndef" && nesting_.size() == 1 && words.size() > 1 ? words[1] : std::string_view();
         tokens_.directives.push_back(directive);
         if (is_one_of(directive, Directive::turns, Directive::ends) && end < text_.size()) {
             tokens_.branches.push_back(end + 1);
@@ -105,7 +135,7 @@ private:
     Names unclear_;           ///< macros that may stand for something else
     std::string_view guard_;  ///< NAME just after #ifndef NAME
     bool guarded_ = false;    ///< within #ifndef NAME, #define NAME: the file's first time
-    int nesting_ = 0;
+    std::vector<Branches> nesting_;
 };
 
 }  // namespace

@@ -193,7 +193,12 @@ TEST(Access, WhatMakesAModuleKeepThingsToItself) {
           "struct S { private float a; };", "module some;", "// of all\nmodule some;", "implementing some;",
           "float f();\n__include part;", "#language slang 2026\nfloat f();",
           "#ifndef H\n#define H\npublic float g();\n#endif", "\xEF\xBB\xBFmodule m;",
-          "#lang slang 2026\nfloat f();"}) {
+          "#lang slang 2026\nfloat f();",
+          "#ifdef __cplusplus\n#elif defined(GL_core_profile)\n#elif __SLANG__\npublic float g();\n#endif",
+          "#ifndef __cplusplus\npublic float g();\n#endif",
+          "#ifdef __cplusplus\n#else\npublic float g();\n#endif",
+          "#if defined(__SLANG__)\npublic float g();\n#endif",
+          "#ifndef H\n#define H\n#if 0\n#else\npublic float g();\n#endif\n#endif"}) {
         EXPECT_TRUE(keeps(text)) << text;
     }
     for (const char* text :
