@@ -74,7 +74,7 @@ int generate(const Options& options, DiskFileSystem& disk) {
     const Outcome<std::string> state_text = disk.read(paths.state);
     const auto state = state_text ? parse_run_state(state_text.value()) : std::nullopt;
     const auto recorded = disk.status(paths.state).value_or(FileStatus()).changed;
-    if (state && is_current(disk, *state, key, recorded)) {
+    if (state && !options.compiles_always && is_current(disk, *state, key, recorded)) {
         if (!options.dry_run && !is_settled(disk, *state, recorded)) settle(disk, *state, paths.state);
         const int code = report(findings(state->warnings, {}, options, &disk));
         if (code != exit_done) return code;

@@ -19,7 +19,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 17;
+inline constexpr std::int64_t abi_version = 18;
 
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
 constexpr std::int64_t exact_words(ScalarType scalar) { return scalar == ScalarType::float64 ? 90 : 13; }

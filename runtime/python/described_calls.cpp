@@ -31,7 +31,7 @@ const char* word_of(Enum value, const Words& words) {
 /// What the function does with the memory that it is given whole; "" where it isn't.
 struct AccessWord {
     std::string operator()(const manifest::kinds::WholeTensor& kind) const {
-        return word_of(kind.access, manifest::access_words);
+        return kind.only_read ? "view_read" : word_of(kind.access, manifest::access_words);
     }
     std::string operator()(const manifest::kinds::Buffer& kind) const {
         return word_of(kind.access, manifest::access_words);

@@ -215,19 +215,25 @@ bool Overloads::check_missing(TakenArguments& taken) const {
 Refusal Overloads::missing(const FunctionInfo& info, std::size_t i) const {
     const std::vector<std::size_t>& places = this->places(info);
     const auto& positional = arguments_.positional;
-    for (std::size_t k = 0; k < std::min(positional.size(), places.size()); ++k) {
-        const std::size_t output = places[k];
-        if (output >= i || info.parameters[output].role != Role::out) continue;
-        const py::handle value = positional[k];
-        if (!PyNumber_Check(value.ptr()) || py::hasattr(value, "shape")) continue;
-        return {ErrorCode::missing_argument,
-                place(info, output) + "an output, which was left out between others: " +
-                    std::string(py::repr(value)) + " stands in its place, so that '" +
-                    info.parameters[i].keyword + "' is not given; pass None for it, or name what follows it"};
+    const std::string& name = info.parameters[i].keyword;
+    if (info.parameters[i].is_global) return {ErrorCode::missing_argument, detail::unset_global_text(name)};
+    std::string passed_over;
+    std::string way;
+    for (std::size_t k = 0; k < places.size() && places[k] <= i; ++k) {
+        const HostParameter& parameter = info.parameters[places[k]];
+        const bool is_made = parameter.role == Role::out;
+        way += (k > 0 ? ", " : "") + (is_made ? "None" : parameter.keyword);
+        const py::handle value = k < positional.size() ? positional[k] : Py_None;
+        if (!is_made || value.is_none() || !passed_over.empty()) continue;
+        const bool is_number = PyNumber_Check(value.ptr()) != 0 && !py::hasattr(value, "shape");
+        passed_over = place(info, places[k]) + "an output, which has its place among the arguments, too: " +
+                      (is_number ? std::string(py::repr(value)) : detail::with_article(type_name(value)));
     }
-    return {ErrorCode::missing_argument, info.parameters[i].is_global
-                                             ? detail::unset_global_text(info.parameters[i].keyword)
-                                             : place(info, i) + "not given"};
+    if (passed_over.empty()) return {ErrorCode::missing_argument, place(info, i) + "not given"};
+    const std::string more = places.back() > i ? ", …" : "";
+    return {ErrorCode::missing_argument, passed_over + " stands there, so that '" + name +
+                                             "' is not given; pass None for it, (" + way + more +
+                                             "), or name what follows it"};
 }
 
 }  // namespace kf::python

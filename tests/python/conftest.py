@@ -1,9 +1,11 @@
 """What devices the Python tests run on."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from generating import Generator
 
 if TYPE_CHECKING:
     import kernelfunctions as kf
@@ -15,6 +17,12 @@ def device() -> "kf.Device":
     import kernelfunctions as kf  # noqa: PLC0415
 
     return kf.default_device()
+
+
+@pytest.fixture
+def generator(build_dir: Path, tmp_path: Path) -> Generator:
+    """Generates modules that a test writes."""
+    return Generator(build_dir / "tool" / "kfgen", tmp_path)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -111,8 +111,30 @@ def test_outputs_that_are_passed_over(names: ModuleType) -> None:
     np.testing.assert_array_equal(whole.to_numpy(), [0, 1])
     np.testing.assert_array_equal(rest.to_numpy(), [0.5, 0.25])
     np.testing.assert_array_equal(names.split(x, k=0.5).rest.to_numpy(), [0.5, 0.25])
-    with pytest.raises(TypeError, match=r"'whole': an output, which was left out .* 'k' is not given"):
+    with pytest.raises(
+        TypeError, match=r"'whole': an output, .* 0\.5 stands there, so that 'k' is not given"
+    ):
         names.split(x, 0.5)
+
+
+def test_outputs_before_inputs_explain_themselves(names: ModuleType) -> None:
+    x = np.array([1, 2.5], np.float32)
+    for call in (names.leading, names.leading.prepare):
+        with pytest.raises(TypeError) as refused:
+            call(x, 2)
+        assert (
+            "argument 'y': an output, which has its place among the arguments, too: a numpy.ndarray stands "
+            "there, so that 'k' is not given; pass None for it, (None, x, k), or name what follows it"
+        ) in str(refused.value)
+    with pytest.raises(TypeError, match=r"'y': an output, .*Tensor stands .* 'x' .* \(None, x, …\)"):
+        names.leading(kf.Tensor.from_numpy(x))
+    # Those that don't follow an output have nothing to explain.
+    with pytest.raises(TypeError, match=r"'x': not given$"):
+        names.leading()
+    with pytest.raises(TypeError, match=r"'k': not given$"):
+        names.leading(None, x)
+    for y in (names.leading(None, x, 2), names.leading(x=x, k=2), names.leading(None, x, k=2)):
+        np.testing.assert_array_equal(y.to_numpy(), 2 * x)
 
 
 # What stands in the second place is k, not the gradient of a result without it.

@@ -41,6 +41,57 @@ def test_elements_are_read_and_written_by_every_index(
     a.check()
 
 
+def expanded(kind: str, values: Array, shape: tuple[int, ...]) -> Any:
+    """Elements that share memory, which NumPy's are read-only for."""
+    if kind == "numpy":
+        return np.broadcast_to(values, shape)
+    torch = pytest.importorskip("torch")
+    return torch.from_numpy(values).expand(shape)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+def test_views_that_are_only_read_may_share_memory(views: ModuleType, kind: str) -> None:
+    row = floats(1, 7)
+    b = np.full((7, 5), 77, np.float32)
+    views.transposed(expanded(kind, row, (5, 7)), b, shape=(5, 7))
+    np.testing.assert_allclose(b, np.broadcast_to((4 * row.T + 1) * 2 + 1, (7, 5)), 1e-6)
+    one = floats(1)
+    out = np.full(6, 77, np.float32)
+    views.square(expanded(kind, one, (6,)), out, shape=(6,))
+    np.testing.assert_allclose(out, np.broadcast_to(one * one, 6), 1e-6)
+    overlapping = np.lib.stride_tricks.sliding_window_view(floats(9), 5)
+    b = np.full((5, 5), 77, np.float32)
+    views.transposed(overlapping, b, shape=(5, 5))
+    np.testing.assert_allclose(b, (4 * overlapping.T + 1) * 2 + 1, 1e-6)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+def test_views_that_are_written_must_not_share_memory(views: ModuleType, kind: str) -> None:
+    a = floats(5, 7)
+    with pytest.raises(kf.ArgumentError, match=r"transposed: argument 'b': .*written"):
+        views.transposed(a, expanded(kind, floats(1, 5), (7, 5)), shape=(5, 7))
+    with pytest.raises(kf.ArgumentError, match=r"square: argument 'output': .*written"):
+        views.square(floats(6), expanded(kind, floats(1), (6,)), shape=(6,))
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+def test_what_functions_do_with_views_is_followed(views: ModuleType, kind: str) -> None:
+    a, values = floats(1), floats(1)
+    pointed, own, b = floats(6), floats(1), np.full(6, 77, np.float32)
+    shared = {
+        "a": expanded(kind, a, (6,)),
+        "row": {"values": expanded(kind, values, (6,)), "scale": 3},
+        "own": expanded(kind, own, (6,)),  # whose derivative nobody takes here
+    }
+    views.by_helpers(**shared, pointed=pointed, b=b, shape=(6,))
+    beside = np.array([2, 2, 2, 2, 2, 1], np.float32) * a
+    np.testing.assert_allclose(b, beside + 4 * values + pointed + own, 1e-5)
+    for name in ("pointed", "b"):
+        given = {"pointed": pointed, "b": b} | {name: expanded(kind, floats(1), (6,))}
+        with pytest.raises(kf.ArgumentError, match=rf"argument '{name}': .*written"):
+            views.by_helpers(**shared, **given, shape=(6,))
+
+
 def test_more_calls_than_elements_are_left_out(views: ModuleType) -> None:
     a = buffer((3, 5), np.dtype(np.float32), "contiguous", floats(3, 5))
     b = buffer((5, 3), np.dtype(np.float32), "contiguous")

@@ -247,7 +247,7 @@ def test_views_that_are_written_are_named(generated: Loader, torch_device: str) 
     square = generated("views").square
     x = vector(torch_device, 1, 2, 3)
     y = torch.zeros(3, device=torch_device)
-    with pytest.raises(RuntimeError, match=r"argument 'input': it is a DiffTensorView.*outputs="):
+    with pytest.raises(RuntimeError, match=r"argument 'output': it is a DiffTensorView.*outputs="):
         square(x, y, shape=(3,))
     named = square.torch(outputs=["output"])
     named(x, y, shape=(3,))
@@ -258,6 +258,26 @@ def test_views_that_are_written_are_named(generated: Loader, torch_device: str) 
     assert flow.tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="'x' is no view; its views are input, output"):
         square.torch(outputs=["x"])
+
+
+def test_gradients_of_expanded_tensors_are_sums(generated: Loader, torch_device: str) -> None:
+    """Of tensors whose elements share memory, given to views that are only read."""
+    views = generated("views")
+    square = views.square.torch(outputs=["output"])
+    flow = torch.arange(1.0, 7.0, device=torch_device)
+    one = vector(torch_device, 1.5)
+
+    def squared(x: torch.Tensor) -> torch.Tensor:
+        y = torch.full((6,), 77.0, device=torch_device)
+        square(x.expand(6), y, shape=(6,))
+        return y
+
+    torch.testing.assert_close(squared(one), (one * one).expand(6))
+    (found,) = torch.autograd.grad(squared(one), one, flow)
+    (right,) = torch.autograd.grad((one * one).expand(6), one, flow)
+    torch.testing.assert_close(found, right)
+    with pytest.raises(kf.ArgumentError, match=r"argument 'output': .*written"):
+        square(flow, torch.zeros(1, device=torch_device).expand(6), shape=(6,))
 
 
 def test_what_views_were_left_with_is_loaded_again(generated: Loader, torch_device: str) -> None:

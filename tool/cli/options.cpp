@@ -460,6 +460,7 @@ private:
         if (compares && result.spec.extension() == ".kfa") {
             std::swap(result.spec, result.artifact);
         }
+        result.compiles_always = no_cache_;
         if (!no_cache_) result.cache = cache_.empty() ? default_cache() : std::filesystem::path(cache_);
         result.embedding = no_embed_ ? Embedding::none : embedding_named(embedding_);
         for (const std::string& backend : backends_) {

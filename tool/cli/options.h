@@ -80,6 +80,7 @@ struct Options {
     std::filesystem::path depfile;                             ///< empty: NAME.d in the output directory
     std::filesystem::path stamp;                               ///< empty: none
     std::filesystem::path cache;                               ///< folder for compiled kernels; empty: none
+    bool compiles_always = false;                              ///< every kernel, even if nothing changed
     std::uint64_t cache_size = std::uint64_t{1} << 30;         ///< bytes that it may take; 0: any number
     std::vector<Backend> backends;                             ///< empty: the spec's targets
     std::string name;                                          ///< empty: the spec's

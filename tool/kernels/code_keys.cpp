@@ -32,37 +32,8 @@ std::vector<std::string> uses_of(const std::string& code) {
 CodeKeys::CodeKeys(std::string environment, const std::map<CodeTarget, std::vector<SourceFile>>& sources,
                    const std::vector<std::pair<std::string, std::string>>& defines)
     : environment_(std::move(environment)) {
-    for (const auto& [target, texts] : sources) {
-        Program& program = programs_[target];
-        program.parts = source_parts(texts, defines);
-        for (std::size_t index = 0; index < program.parts.size(); ++index) {
-            for (const std::string& name : program.parts[index].names) program.named[name].push_back(index);
-        }
-        program.everywhere.resize(program.parts.size());
-        for (std::size_t index = 0; index < program.parts.size(); ++index) {
-            if (!program.parts[index].everywhere) continue;
-            program.everywhere[index] = true;
-            add_reached(program, program.parts[index].uses, program.everywhere);
-        }
-    }
-}
-
-void CodeKeys::add_reached(const Program& program, const std::vector<std::string>& uses,
-                           std::vector<bool>& reached) {
-    std::vector<const std::vector<std::string>*> open{&uses};
-    while (!open.empty()) {
-        const std::vector<std::string>& names = *open.back();
-        open.pop_back();
-        for (const std::string& name : names) {
-            const auto found = program.named.find(name);
-            if (found == program.named.end()) continue;
-            for (const std::size_t part : found->second) {
-                if (reached[part]) continue;
-                reached[part] = true;
-                open.push_back(&program.parts[part].uses);
-            }
-        }
-    }
+    for (const auto& [target, texts] : sources)
+        programs_.emplace(target, PartGraph(source_parts(texts, defines)));
 }
 
 std::string CodeKeys::key(CodeTarget target, const KernelSource& kernel, std::string_view purpose) const {
@@ -77,12 +48,13 @@ std::string CodeKeys::key(CodeTarget target, const KernelSource& kernel, std::st
         add_text(all, global.id + (global.is_property ? " property" : ""));
     const auto program = programs_.find(target);
     if (program == programs_.end()) return hex_digest(all);
-    std::vector<bool> reached = program->second.everywhere;
-    add_reached(program->second, uses_of(code), reached);
+    const PartGraph& graph = program->second;
+    std::vector<bool> reached = graph.everywhere();
+    graph.add_reached(uses_of(code), reached);
     for (std::size_t part = 0; part < reached.size(); ++part) {
         if (!reached[part]) continue;
-        add_text(all, program->second.parts[part].file);
-        add_text(all, program->second.parts[part].text);
+        add_text(all, graph.parts()[part].file);
+        add_text(all, graph.parts()[part].text);
     }
     return hex_digest(all);
 }

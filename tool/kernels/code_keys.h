@@ -1,11 +1,9 @@
 // What compiled kernels are known by: their own text, and what of the sources they may depend on.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,18 +23,8 @@ public:
                                   std::string_view purpose = {}) const;
 
 private:
-    /// One target's sources.
-    struct Program {
-        std::vector<SourcePart> parts;
-        std::unordered_map<std::string, std::vector<std::size_t>> named;  ///< parts, by each of their names
-        std::vector<bool> everywhere;  ///< parts that all kernels may depend on
-    };
-
-    static void add_reached(const Program& program, const std::vector<std::string>& uses,
-                            std::vector<bool>& reached);
-
     std::string environment_;
-    std::map<CodeTarget, Program> programs_;
+    std::map<CodeTarget, PartGraph> programs_;
 };
 
 }  // namespace kf::gen

@@ -72,6 +72,14 @@ std::string kernel_function(const GlobalParameter& global) {
 
 Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::string& name,
                                    const std::vector<NamedText>& formats) {
+    if (!global.closed_type.empty()) {
+        return Diagnostic{Severity::error,
+                          "global-parameter",
+                          global.location,
+                          "'" + global.name + "' is a global with the type '" + global.closed_type +
+                              "', which its module keeps to itself, and kernels have to name it",
+                          {"mark the type public: " + std::string(why_closed)}};
+    }
     const TreeTarget target{{manifest::global_name(name), global.type, manifest::Role::in, global.location},
                             true,
                             true,

@@ -12,6 +12,7 @@ struct KindTarget {
     Type type;
     manifest::Role role = manifest::Role::in;
     Location type_location;  ///< of the Slang function, named in notes
+    bool only_read = false;  ///< the function writes through no view in it
 };
 
 /// How many dimensions the host's argument has beside its elements', and the parameter beside its elements'.

@@ -388,7 +388,8 @@ private:
 
     static TreeTarget target_of(const Function& function, std::size_t i) {
         const Parameter& parameter = function.parameters[i];
-        return {{parameter.name, parameter.type, role_of(parameter.direction), function.location},
+        return {{parameter.name, parameter.type, role_of(parameter.direction), function.location,
+                 parameter.only_read},
                 parameter.no_diff,
                 parameter.no_diff_written,
                 false,

@@ -118,13 +118,18 @@ CompilerOptions compiler_options(const Spec& spec, const Options& options) {
         if (!overridden) result.defines.emplace_back(define.name, define.text);
     }
     result.defines.insert(result.defines.end(), options.defines.begin(), options.defines.end());
+    for (const NamedText& one : spec.slang.capabilities)
+        result.capabilities.emplace_back(one.name, one.location);
+    result.ignores_capabilities = spec.slang.ignores_capabilities;
     result.modules = module_paths(spec);
     result.linked = absolute_paths(spec, spec.link);
     result.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout * 1000));
     result.memory_limit =
         options.max_memory.value_or(default_memory_limit(process::machine_memory(), job_count(options)));
+    result.differentiated.emplace();
     for (const CallSpec& call : spec.calls) {
         result.functions.push_back(call.function);
+        if (call.backward.enabled || call.forward_diff) result.differentiated->push_back(call.function);
     }
     const DebugUse debug = debug_use(spec);
     result.prints = debug.prints;
@@ -285,6 +290,8 @@ CodeKeys code_keys(const CompilerOptions& options, const Planned& planned,
                    const std::string& compiler_version) {
     std::vector<std::string> environment{compiler_version};
     for (const auto& [name, value] : options.defines) environment.push_back(name + "=" + value);
+    for (const auto& [name, place] : options.capabilities) environment.push_back("capability " + name);
+    if (options.ignores_capabilities) environment.emplace_back("ignores capabilities");
     const auto add_files = [&](const char* what, const std::vector<std::filesystem::path>& files) {
         environment.emplace_back(what);
         for (const std::filesystem::path& file : files) environment.push_back(file.filename().string());

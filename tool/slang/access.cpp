@@ -196,11 +196,14 @@ private:
             } else if (find_word(here, "extension") < stop) {
                 Struct extended;
                 extended.conforms = find(here.first, stop, ":") < stop;
+                // Its members can't be more public than itself.
+                if (scope.opens && !here.says(tokens_, "public") && !here.says(tokens_, "private"))
+                    open(here);
                 read(stop + 1, close, {scope.prefix, &extended, scope.opens});
             } else if (const std::size_t type =
                            std::min(find_word(here, "interface"), find_word(here, "enum"));
                        type < stop) {
-                open_named(here, type + (at(type + 1) == "class" ? 2 : 1), scope);
+                open_type(here, type + (at(type + 1) == "class" ? 2 : 1), scope);
             } else if (is_function) {
                 read_function(here, scope);
             } else if (find(here.first, stop, "=") < stop) {
@@ -216,7 +219,7 @@ private:
         Struct record{
             scope.prefix + std::string(at(word + 1)), here.says(tokens_, "public"), false, false, {}};
         record.conforms = find(here.first, here.stop, ":") < here.stop;
-        const bool opened = !record.is_public && open_named(here, word + 1, scope);
+        const bool opened = open_type(here, word + 1, scope);
         read(here.stop + 1, close, {record.name + ".", &record, scope.opens && (record.is_public || opened)});
         if (record.is_public || opened) open_fields(record);
     }
@@ -324,6 +327,13 @@ private:
         return may;
     }
 
+    bool open_type(const Declaration& here, std::size_t name, const Scope& scope) {
+        const bool opened = open_named(here, name, scope);
+        if (!opened && access_.keeps_to_itself && !here.says(tokens_, "public"))
+            result_.closed_types.push_back(scope.prefix + std::string(at(name)));
+        return opened;
+    }
+
     void open(const Declaration& here) {
         if (here.access) {
             replaced_.insert(*here.access);
@@ -410,13 +420,31 @@ private:
     OpenedText result_;
 };
 
+/// The first of `closed` that the type names; empty where it names none.
+std::string closed_type_in(const Type& type, const std::vector<std::string>& closed) {
+    const std::string name = type.name.substr(0, type.name.find('<'));
+    if (std::find(closed.begin(), closed.end(), name) != closed.end()) return name;
+    std::string found;
+    for (const Type& element : type.element) found = found.empty() ? closed_type_in(element, closed) : found;
+    for (const Field& field : type.fields) found = found.empty() ? closed_type_in(field.type, closed) : found;
+    return found;
+}
+
 }  // namespace
 
 OpenedText open_declarations(std::string_view text, const FileAccess& access, Opening opening) {
     text = without_byte_order_mark(text);
     if (!access.keeps_to_itself && text.find("public") == std::string_view::npos)
-        return {std::string(text), {}, {}, false};
+        return {std::string(text), {}, {}, {}, false};
     return DeclarationReader(text, access, opening).run();
+}
+
+void mark_closed_types(const std::map<std::string, OpenedText>& opened,
+                       std::vector<GlobalParameter>& globals) {
+    for (GlobalParameter& global : globals) {
+        const auto text = opened.find(global.location.file);
+        if (text != opened.end()) global.closed_type = closed_type_in(global.type, text->second.closed_types);
+    }
 }
 
 void mark_closed(const std::map<std::string, OpenedText>& opened, Module& module) {

@@ -31,6 +31,7 @@ enum class Opening : std::uint8_t { everything, fields, nothing };
 struct OpenedText {
     std::string text;
     std::vector<ClosedField> closed_fields;  ///< of structs that are public or were made so
+    std::vector<std::string> closed_types;   ///< that stay so, without generic parameters: "ns.Box"
     /// (line, column) of the names of functions that stay closed.
     std::set<std::pair<std::int64_t, std::int64_t>> closed_functions;
     /// A private field is opened, or one whose name other modules mention.
@@ -47,6 +48,10 @@ struct OpenedText {
 /// `nothing` only lists what is closed.
 [[nodiscard]] OpenedText open_declarations(std::string_view text, const FileAccess& access,
                                            Opening opening = Opening::everything);
+
+/// Sets GlobalParameter::closed_type of those with a type that stays closed in their file.
+void mark_closed_types(const std::map<std::string, OpenedText>& opened,
+                       std::vector<GlobalParameter>& globals);
 
 /// Sets Function::is_closed of the functions whose names are at the places, by their files.
 void mark_closed(const std::map<std::string, OpenedText>& opened, Module& module);

@@ -44,6 +44,8 @@ constexpr std::string_view without_prelude(std::string_view source) {
 struct CompilerOptions {
     std::vector<std::filesystem::path> search_paths;  ///< absolute, in order
     std::vector<std::pair<std::string, std::string>> defines;
+    std::vector<std::pair<std::string, Location>> capabilities = {};  ///< by Slang's names
+    bool ignores_capabilities = false;
     /// Absolute; loaded before the first kernel is compiled, so that it can import them by
     /// module_names(). What reflect() was given takes this place.
     std::vector<std::filesystem::path> modules;
@@ -55,6 +57,9 @@ struct CompilerOptions {
     bool checks = false;        ///< some check indices
     /// What calls name, as the spec spells it; it says of which imported modules reflect() tells all.
     std::vector<std::string> functions = {};
+    /// Those of `functions` whose calls have a derivative: reflect() warns of gradients that are lost in what
+    /// they reach. Nothing: of all that are lost.
+    std::optional<std::vector<std::string>> differentiated = {};
     /// Files that are not read from the disk, by their paths: what reflect() read, for other compilers.
     std::map<std::string, std::string> sources;
     std::chrono::milliseconds time_limit{120'000};  ///< for one call; more becomes "slang-timeout"

@@ -1,4 +1,4 @@
-// Finds the attributes of entry points by their tokens: those that macros write stay.
+// Finds the attributes of entry points by their tokens, also in macros' definitions.
 #include "slang/entry_points.h"
 
 #include <algorithm>
@@ -74,6 +74,16 @@ struct EntryText {
     std::vector<std::string> attributes;
 };
 
+bool says(const EntryText& entry, bool (*what)(std::string_view)) {
+    return std::any_of(entry.attributes.begin(), entry.attributes.end(),
+                       [&](const std::string& attribute) { return what(name_of(attribute)); });
+}
+
+/// A stage of any pipeline.
+bool is_entry(const EntryText& entry) {
+    return says(entry, is_stage) || says(entry, is_group_size) || says(entry, is_kernel);
+}
+
 /// Reads the name behind `void` or `func` where the lists end, and the words before it.
 void read_name(const LexedText& text, std::size_t at, EntryText& entry) {
     for (std::size_t end = std::min(text.size(), at + 32); at < end; ++at) {
@@ -101,6 +111,8 @@ std::vector<EntryText> find_entry_points(const LexedText& text) {
         if (is_compute_entry(entry.attributes) && !is_other_entry(entry.attributes)) {
             read_name(text, at, entry);
             if (!entry.name.empty()) found.push_back(std::move(entry));
+        } else if (says(entry, is_stage)) {
+            found.push_back(std::move(entry));
         }
         --at;
     }
@@ -144,6 +156,42 @@ void blank_attributes(const LexedText& text, const EntryText& entry, std::string
             if (drops) blank_text(changed, text.offset(from), text.offset(to));
             keeps = keeps || !drops;
         }
+    }
+}
+
+/// What a `#define` defines, by its name and text; nothing of other directives.
+std::optional<LexedText> macro_in(std::string_view directive) {
+    const std::size_t word = directive.find_first_not_of(" \t", 1);
+    constexpr std::string_view define = "define";
+    if (word == directive.npos || !directive.substr(word).starts_with(define)) return std::nullopt;
+    return LexedText(directive.substr(word + define.size()));
+}
+
+/// The lists in a macro's text that make what it stands before an entry point; empty where none does.
+EntryText macro_entry(const LexedText& macro) {
+    EntryText entry;
+    for (std::size_t at = 1; at < macro.size(); ++at) {
+        if (macro[at] != "[") continue;
+        AttributeList list = list_at(macro, at);
+        if (list.close >= macro.size()) break;
+        for (const auto& range : list.attributes) entry.attributes.push_back(written(macro, range));
+        at = list.close;
+        entry.lists.push_back(std::move(list));
+    }
+    return is_entry(entry) ? entry : EntryText();
+}
+
+/// Calls `take` with each macro that makes entry points, and where its text begins.
+template <class Take>
+void each_macro_entry(const LexedText& text, Take take) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text.kind(at) != Lexeme::Kind::directive) continue;
+        const std::optional<LexedText> macro = macro_in(text[at]);
+        if (!macro) continue;
+        const EntryText entry = macro_entry(*macro);
+        if (!entry.lists.empty())
+            take(*macro, entry,
+                 text.offset(at) + text[at].find("define") + std::string_view("define").size());
     }
 }
 
@@ -195,6 +243,14 @@ std::string as_functions(std::string_view original) {
     if (!may_launch(original)) return changed;
     const LexedText text(original);
     for (const EntryText& entry : find_entry_points(text)) blank_attributes(text, entry, changed);
+    each_macro_entry(text, [&](const LexedText& macro, const EntryText& entry, std::size_t begin) {
+        const std::size_t end = begin + macro.whole().size();
+        std::string blanked(macro.whole());
+        blank_attributes(macro, entry, blanked);
+        // A line goes on behind a backslash.
+        for (std::size_t i = begin; i < end; ++i)
+            if (original[i] != '\\') changed[i] = blanked[i - begin];
+    });
     for (std::size_t at = 0; at < text.size(); ++at) {
         const std::string_view ours = cuda_name_at(text, at);
         if (!ours.empty()) changed.replace(text.offset(at), ours.size(), ours);
@@ -202,12 +258,49 @@ std::string as_functions(std::string_view original) {
     return changed;
 }
 
+std::string as_functions_macro(std::string_view value) {
+    constexpr std::string_view opening = "#define M ";
+    return as_functions(std::string(opening) + std::string(value)).substr(opening.size());
+}
+
+std::set<std::string> entry_macros(std::string_view text) {
+    std::set<std::string> names;
+    if (!may_launch(text)) return names;
+    each_macro_entry(LexedText(text),
+                     [&](const LexedText& macro, const EntryText&, std::size_t) { names.emplace(macro[0]); });
+    return names;
+}
+
+std::vector<EntryRange> entry_ranges(std::string_view original, const std::set<std::string>& macros) {
+    std::vector<EntryRange> ranges;
+    if (macros.empty() && !may_launch(original)) return ranges;
+    const LexedText text(original);
+    std::set<std::size_t> begins;
+    for (const EntryText& entry : find_entry_points(text)) begins.insert(entry.lists.back().close);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text.is_word(at) && macros.contains(std::string(text[at])))
+            begins.insert(text[at + 1] == "(" ? text.closing(at + 1) : at);
+    }
+    for (const std::size_t begin : begins) {
+        std::size_t open = begin + 1;
+        while (open < text.size() && !is_one_of(text[open], "(", "{", ";", "}")) ++open;
+        if (text[open] != "(" || !text.is_word(open - 1)) continue;
+        std::size_t body = open;
+        while (body < text.size() && !is_one_of(text[body], "{", ";", "}"))
+            body = text[body] == "(" ? text.closing(body) + 1 : body + 1;
+        if (text[body] != "{" || text.closing(body) >= text.size()) continue;
+        ranges.push_back({std::string(text[open - 1]), text.place({}, begin).line,
+                          text.place({}, text.closing(body)).line});
+    }
+    return ranges;
+}
+
 std::string behind_functions(std::string_view original) {
     std::string behind;
     if (!may_launch(original)) return behind;
     const LexedText text(original);
     for (const EntryText& entry : find_entry_points(text)) {
-        if (stated_group_size(entry.attributes)) continue;
+        if (entry.name.empty() || stated_group_size(entry.attributes)) continue;
         for (const AttributeList& list : entry.lists) {
             for (const auto& [first, last] : list.attributes) {
                 if (!is_group_size(text[first])) continue;

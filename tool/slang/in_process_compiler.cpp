@@ -7,6 +7,7 @@
 #include <exception>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "slang/buffer_arrays.h"
@@ -16,6 +17,7 @@
 #include "slang/cuda_integers.h"
 #include "slang/cuda_tables.h"
 #include "slang/declared_globals.h"
+#include "slang/differentiated.h"
 #include "slang/entry_points.h"
 #include "slang/exact_optimiser.h"
 #include "slang/layout.h"
@@ -27,6 +29,7 @@
 #include "slang/module_texts.h"
 #include "slang/named_modules.h"
 #include "slang/pointer_variables.h"
+#include "slang/read_views.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/settable_globals.h"
@@ -39,6 +42,7 @@
 #include "slang/texture_arrays.h"
 #include "slang/texture_errors.h"
 #include "slang/types.h"
+#include "slang/uncalled_entries.h"
 #include "slang/workarounds/hidden_loops.h"
 #include "slang/workarounds/loops.h"
 #include "slang/workarounds/no_diff_calls.h"
@@ -496,13 +500,16 @@ private:
         add_distinct(warnings, lost_gradient_warnings(*session.value(), codes));
         std::vector<LinkDeclaration> link = link_declarations(session.value()->slang(), sources_);
         if (!link.empty()) session.value()->find_sizes(options_.values);
+        const std::set<std::string> macros = entry_macros(sources_.texts(), options_.defines);
+        const std::vector<MacroEntry> entries =
+            macros.empty() ? std::vector<MacroEntry>() : entries_by_macros();
         Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_,
-                                         session.value()->sizes());
+                                         session.value()->sizes(), entries);
         module.link = std::move(link);
         module.globals = settable_globals(*session.value(), sources_);
         add_sources(session.value()->linked(), sources_, module.sources);
         module.module_names = module_names(options_.modules);
-        add_named_modules(*session.value(), options_.functions, sources_, module);
+        add_named_modules(*session.value(), options_.functions, sources_, entries, module);
         std::map<std::string, OpenedText> opened;
         for (const auto& [path, text] : module.sources) {
             const OpenedText& one = opened[path] = sources_.opened(text, path);
@@ -516,13 +523,25 @@ private:
         }
         sources_.own_textures(false);
         mark_closed(opened, module);
+        mark_closed_types(opened, module.globals);
         note_lost_tangents(module, lost_tangents(codes));
+        note_read_views(module, read_views(codes));
         add_distinct(warnings, hidden_loop_warnings(module.sources, workarounds_));
+        drop_uncalled_entries(sources_.texts(), macros, options_.functions, warnings);
         Diagnostics errors = check_closed();
         add_distinct(errors, lost_tangent_uses(module, slang_version(spGetBuildTagString())));
         Outcome<Module> outcome =
             errors.empty() ? Outcome<Module>(std::move(module)) : Outcome<Module>(std::move(errors));
         return std::move(outcome).with_warnings(std::move(warnings));
+    }
+
+    /// Asks Slang, which is given the texts with their entry points for that. Nothing where it refuses them.
+    std::vector<MacroEntry> entries_by_macros() {
+        sources_.keep_entry_points(true);
+        const Outcome<Session> session =
+            load_modules({CodeTarget::spirv}, needed_support(), keeps_gradients_);
+        sources_.keep_entry_points(false);
+        return session ? entry_points_of(session.value().slang()) : std::vector<MacroEntry>();
     }
 
     /// Those of the modules as users wrote them: the change of the texts has statements of its own.
@@ -560,6 +579,11 @@ private:
                    (!overwrites || overwritten_gradients(code).empty());
         };
         if (std::all_of(plain.begin(), plain.end(), is_clean)) return {};
+        const std::optional<DifferentiatedFunctions> differentiated =
+            differentiated_functions(sources_.texts(), options_);
+        const auto concerns_calls = [&](const auto& found) {
+            return !differentiated || differentiated->has(found.function);
+        };
         const Outcome<Session> with_lines =
             load_modules({CodeTarget::spirv, true}, needed_support(), keeps_gradients_);
         Diagnostics warnings;
@@ -569,11 +593,12 @@ private:
         };
         for (const std::string& code : (with_lines ? with_lines.value() : session).code_of_files()) {
             for (const LostGradient& lost : lost_gradients(code, statements)) {
-                add_distinct(warnings, warning_of(lost, line_of(lost)));
+                if (concerns_calls(lost)) add_distinct(warnings, warning_of(lost, line_of(lost)));
             }
             if (!overwrites) continue;
             for (const OverwrittenGradient& overwritten : overwritten_gradients(code)) {
-                add_distinct(warnings, {warning_of(overwritten, line_of(overwritten))});
+                if (concerns_calls(overwritten))
+                    add_distinct(warnings, {warning_of(overwritten, line_of(overwritten))});
             }
         }
         return warnings;

@@ -16,6 +16,7 @@ class LexedText {
 public:
     explicit LexedText(std::string_view text);
 
+    [[nodiscard]] std::string_view whole() const { return text_; }
     [[nodiscard]] std::size_t size() const { return lexemes_.size(); }
     [[nodiscard]] Lexeme::Kind kind(std::size_t index) const { return lexemes_[index].kind; }
     [[nodiscard]] bool is_word(std::size_t index) const {

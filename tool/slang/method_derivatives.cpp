@@ -22,9 +22,14 @@ bool is_among(std::string_view word, const Words&... words) {
 /// A type's name and its lexemes from brace to brace.
 struct Body {
     std::string type;
+    bool is_nameable =
+        false;  ///< Slang takes "type.method" as the function whose first argument is the object
     std::size_t begin = 0;
     std::size_t end = 0;
 };
+
+/// The types that have methods of one name, and whether each is_nameable.
+using Owners = std::map<std::string, bool>;
 
 class DerivativeSearch {
 public:
@@ -42,7 +47,9 @@ public:
             types_.insert(body.type);
             for (std::size_t index = body.begin + 1; index < body.end; ++index) {
                 if (text[index] == "{") index = text.closing(index);
-                if (is_method(text, body, index)) methods_.emplace(std::string(text[index]), body.type);
+                if (!is_method(text, body, index)) continue;
+                const auto owner = methods_[std::string(text[index])].emplace(body.type, body.is_nameable);
+                owner.first->second = owner.first->second && body.is_nameable;
             }
         }
     }
@@ -58,9 +65,10 @@ public:
             const auto method = last < text.size() ? methods_.find(std::string(text[last])) : methods_.end();
             if (method == methods_.end()) continue;
             const bool alone = last == index + 2;
-            const bool found = alone ? is_within(all, index, method->second)
-                                     : text[last - 1] == "." && !is_type(text, index + 2, last - 2);
-            if (found) add(file, text, index, last, method->second);
+            const Owners owners = alone ? owners_around(all, index, method->second) : method->second;
+            const bool found =
+                alone ? !owners.empty() : text[last - 1] == "." && !is_type(text, index + 2, last - 2);
+            if (found) add(file, text, index, last, owners);
         }
     }
 
@@ -76,7 +84,9 @@ private:
             }
             std::size_t open = index + 2;
             while (open < text.size() && !is_among(text[open], "{", ";")) ++open;
-            if (text[open] == "{") found.push_back({std::string(text[index + 1]), open, text.closing(open)});
+            const bool nameable = text[index] != "interface" && text[index + 2] != "<";
+            if (text[open] == "{")
+                found.push_back({std::string(text[index + 1]), nameable, open, text.closing(open)});
         }
         return found;
     }
@@ -93,11 +103,13 @@ private:
         return true;
     }
 
-    static bool is_within(const std::vector<Body>& all, std::size_t index, const std::string& type) {
+    static Owners owners_around(const std::vector<Body>& all, std::size_t index, const Owners& owners) {
+        Owners around;
         for (const Body& body : all) {
-            if (body.type == type && index > body.begin && index < body.end) return true;
+            const auto owner = owners.find(body.type);
+            if (owner != owners.end() && index > body.begin && index < body.end) around.insert(*owner);
         }
-        return false;
+        return around;
     }
 
     /// Names joined by dots or colons, whose last one is a type's.
@@ -112,24 +124,33 @@ private:
     }
 
     void add(const std::string& file, const LexedText& text, std::size_t index, std::size_t last,
-             const std::string& type) {
+             const Owners& owners) {
         std::string expression;
         for (std::size_t at = index + 2; at <= last; ++at) expression += text[at];
         const std::string derivative(text[index]);
-        const std::string method = type + "." + std::string(text[last]);
+        const std::string method(text[last]);
         const std::string object = last == index + 2 ? "this" : expression.substr(0, expression.rfind('.'));
-        errors_.push_back({Severity::error,
-                           "slang-method-derivative",
-                           text.place(file, index),
-                           "Slang can't read '" + derivative + "(" + expression +
-                               ")', the derivative of an object's method",
-                           {"name the method by its type and pass the object first: '" + derivative + "(" +
-                            method + ")(" + object + ", …)', or 'diffPair(" + object + ")' for it where '" +
-                            type + "' is differentiable"}});
+        // Objects of interfaces and generic types aren't taken so, and of several types that have the method
+        // its lexemes don't tell which one this is.
+        const std::string& type = owners.begin()->first;
+        const bool is_named = owners.size() == 1 && owners.begin()->second;
+        errors_.push_back(
+            {Severity::error,
+             "slang-method-derivative",
+             text.place(file, index),
+             "Slang can't read '" + derivative + "(" + expression +
+                 ")', the derivative of an object's method",
+             {is_named
+                  ? "name the method by its type and pass the object first: '" + derivative + "(" + type +
+                        "." + method + ")(" + object + ", …)', or 'diffPair(" + object + ")' for it where '" +
+                        type + "' is differentiable"
+                  : "differentiate a function that takes the object, of its type T, and calls the method: "
+                    "'[Differentiable] float f(no_diff T object, float x) { return object." +
+                        method + "(x); }' and '" + derivative + "(f)(" + object + ", …)'"}});
     }
 
     std::set<std::string> types_;
-    std::map<std::string, std::string> methods_;  ///< the type by the method
+    std::map<std::string, Owners> methods_;
     Diagnostics errors_;
 };
 

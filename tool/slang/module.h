@@ -28,6 +28,7 @@ struct Parameter {
     bool no_diff = false;
     bool no_diff_written = false;  ///< by the source: Slang marks by itself what has no derivative
     bool has_default = false;      ///< a value that stands for it where a call leaves it out
+    bool only_read = false;        ///< views in it are, as far as is known: see read_views.h
 
     bool operator==(const Parameter&) const = default;
 };
@@ -136,9 +137,10 @@ struct GlobalParameter {
     Type type;         ///< of a block or buffer what is in it
     Location location;
     std::string doc;
-    std::string scope = {};   ///< "ns"; empty: none
-    std::string module = {};  ///< the name of the one that declares it: see NamedModule
-    std::string id = {};      ///< see GlobalPlace
+    std::string scope = {};        ///< "ns"; empty: none
+    std::string module = {};       ///< the name of the one that declares it: see NamedModule
+    std::string id = {};           ///< see GlobalPlace
+    std::string closed_type = {};  ///< of it or in it, which kernels can't name; empty: none
 
     bool operator==(const GlobalParameter&) const = default;
 };

@@ -55,7 +55,7 @@ bool begins_with_module(const std::string& function, const NamedModule& module) 
 }  // namespace
 
 void add_named_modules(const Session& session, const std::vector<std::string>& functions, Sources& sources,
-                       Module& module) {
+                       const std::vector<MacroEntry>& entries, Module& module) {
     for (const FileModule& one : session.file_modules()) {
         NamedModule named{one.name, one.path, one.import_name, {}};
         add_names(*one.module->getModuleReflection(), {}, named.function_names);
@@ -63,7 +63,8 @@ void add_named_modules(const Session& session, const std::vector<std::string>& f
             return begins_with_module(function, named);
         });
         if (meant) {
-            Module described = describe_modules(session.slang(), {one.module}, sources, session.sizes());
+            Module described =
+                describe_modules(session.slang(), {one.module}, sources, session.sizes(), entries);
             named.functions = std::move(described.functions);
             named.shared = std::move(described.shared);
             for (StructText& text : described.structs) {

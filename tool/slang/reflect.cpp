@@ -60,8 +60,9 @@ public:
         }
     }
 
-    /// Notes those whose attributes a macro writes: of others Slang is given plain functions.
-    void note_entry_points(slang::IModule& module) {
+    /// Notes those whose attributes a macro writes. Of most Slang is given plain functions; those that it
+    /// still takes for entry points can't be called.
+    void note_entry_points(slang::IModule& module, const std::vector<MacroEntry>& entries) {
         for (SlangInt32 index = 0; index < module.getDefinedEntryPointCount(); ++index) {
             ComPtr<slang::IEntryPoint> entry;
             if (SLANG_FAILED(module.getDefinedEntryPoint(index, entry.out()))) continue;
@@ -69,6 +70,16 @@ public:
             for (Function& function : *functions_) {
                 if (function.name == name && function.entry != EntryPoint::other)
                     function.entry = EntryPoint::by_macros;
+            }
+        }
+        for (const MacroEntry& entry : entries) {
+            if (canonical_path(module.getFilePath()) != entry.file) continue;
+            for (Function& function : *functions_) {
+                if (function.name.substr(function.name.rfind('.') + 1) != entry.name ||
+                    function.entry == EntryPoint::by_macros)
+                    continue;
+                function.entry = entry.is_compute ? EntryPoint::compute : EntryPoint::other;
+                function.group_size = entry.group_size;
             }
         }
     }
@@ -795,7 +806,8 @@ void add_sources(const std::vector<slang::IModule*>& modules, Sources& sources,
 }
 
 Module describe_modules(slang::ISession& session, const std::vector<slang::IModule*>& modules,
-                        Sources& sources, slang::ProgramLayout* sizes) {
+                        Sources& sources, slang::ProgramLayout* sizes,
+                        const std::vector<MacroEntry>& entries) {
     Module described;
     for (slang::IModule* module : modules) {
         std::vector<Function> functions;
@@ -804,7 +816,7 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
         walker.walk_module(*module->getModuleReflection());
         walker.apply_derivatives();
         walker.note_overloads(*module->getLayout());
-        walker.note_entry_points(*module);
+        walker.note_entry_points(*module, entries);
         walker.note_system_structs(*module);
         std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
     }

@@ -7,6 +7,7 @@
 #include "slang/brackets.h"
 #include "slang/debug_calls.h"
 #include "slang/diagnostics.h"
+#include "slang/entry_points.h"
 #include "slang/library.h"
 #include "slang/older_names.h"
 
@@ -53,8 +54,11 @@ std::vector<fs::path> own_modules() {
 
 bool has_unknown_name(const Outcome<slang::IModule*>& loaded) {
     const Diagnostics& errors = loaded.errors();
-    return std::any_of(errors.begin(), errors.end(),
-                       [](const Diagnostic& error) { return error.id == "slang-E30015"; });
+    return std::any_of(errors.begin(), errors.end(), [](const Diagnostic& error) {
+        // A namespace of the kernel's own hides that of a module that it doesn't import.
+        return error.id == "slang-E30015" ||
+               (error.id == "slang-E30027" && error.message.find("'namespace ") != std::string::npos);
+    });
 }
 
 }  // namespace
@@ -71,6 +75,29 @@ Location place_of(slang::ISession& session, slang::DeclReflection& declaration) 
     if (SLANG_FAILED(session.getDeclSourceLocation(&declaration, &place)) || place.filePath == nullptr)
         return {};
     return {place.filePath, std::max<SlangInt>(place.line, 0), std::max<SlangInt>(place.column, 0)};
+}
+
+std::vector<MacroEntry> entry_points_of(slang::ISession& session) {
+    std::vector<MacroEntry> entries;
+    for (slang::IModule* module : loaded_modules(session)) {
+        const char* path = module->getFilePath();
+        if (path == nullptr || std::string_view(path).starts_with(virtual_folder)) continue;
+        for (SlangInt32 index = 0; index < module->getDefinedEntryPointCount(); ++index) {
+            ComPtr<slang::IEntryPoint> entry;
+            if (SLANG_FAILED(module->getDefinedEntryPoint(index, entry.out()))) continue;
+            slang::ProgramLayout* layout = entry->getLayout();
+            if (layout == nullptr || layout->getEntryPointCount() == 0) continue;
+            slang::EntryPointReflection& reflection = *layout->getEntryPointByIndex(0);
+            std::array<SlangUInt, 3> size{};
+            reflection.getComputeThreadGroupSize(size.size(), size.data());
+            MacroEntry& found = entries.emplace_back();
+            found.file = canonical_path(path).string();
+            found.name = reflection.getName();
+            found.is_compute = reflection.getStage() == SLANG_STAGE_COMPUTE;
+            std::copy(size.begin(), size.end(), found.group_size.begin());
+        }
+    }
+    return entries;
 }
 
 slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::int32_t value) {
@@ -146,6 +173,19 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     };
     if (options.experimental)
         entries.push_back(integer_option(slang::CompilerOptionName::ExperimentalFeature, 1));
+    if (options.ignores_capabilities)
+        entries.push_back(integer_option(slang::CompilerOptionName::IgnoreCapabilities, 1));
+    for (const auto& [name, place] : options.capabilities) {
+        const SlangCapabilityID capability = global.findCapability(name.c_str());
+        if (capability == SLANG_CAPABILITY_UNKNOWN) {
+            return Diagnostic{Severity::error,
+                              "slang-capability",
+                              place,
+                              "Slang has no capability '" + name + "'",
+                              {"its reference lists all, as 'spvShaderClockKHR' and 'cuda_sm_9_0'"}};
+        }
+        entries.push_back(integer_option(slang::CompilerOptionName::Capability, capability));
+    }
     std::vector<std::string> paths;
     for (const fs::path& path : options.search_paths) {
         paths.push_back(path.string());
@@ -155,10 +195,12 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     for (const std::string& path : paths) {
         path_pointers.push_back(path.c_str());
     }
+    std::vector<std::string> values;
+    for (const auto& define : options.defines)
+        values.push_back(sources.keeps_entry_points() ? define.second : as_functions_macro(define.second));
     std::vector<slang::PreprocessorMacroDesc> macros;
-    for (const auto& [name, value] : options.defines) {
-        macros.push_back({name.c_str(), value.c_str()});
-    }
+    for (std::size_t i = 0; i < values.size(); ++i)
+        macros.push_back({options.defines[i].first.c_str(), values[i].c_str()});
     slang::SessionDesc description;
     description.fileSystem = &sources;
     description.targets = targets.data();

@@ -11,6 +11,7 @@
 
 #include "slang/com_ptr.h"
 #include "slang/compiler.h"
+#include "slang/entry_points.h"
 #include "slang/sources.h"
 #include "slang/workarounds/workarounds.h"
 
@@ -23,6 +24,9 @@ inline constexpr const char* virtual_folder = "kfgen:/";
 
 /// Returns where it stands; nowhere where Slang doesn't say.
 [[nodiscard]] Location place_of(slang::ISession& session, slang::DeclReflection& declaration);
+
+/// What Slang takes for entry points in the session's files.
+[[nodiscard]] std::vector<MacroEntry> entry_points_of(slang::ISession& session);
 
 /// A module of a file, as calls and kernels name it: see NamedModule.
 struct FileModule {

@@ -748,4 +748,32 @@ std::vector<SourcePart> source_parts(const std::vector<SourceFile>& sources,
     return parts;
 }
 
+PartGraph::PartGraph(std::vector<SourcePart> parts) : parts_(std::move(parts)), everywhere_(parts_.size()) {
+    for (std::size_t index = 0; index < parts_.size(); ++index) {
+        for (const std::string& name : parts_[index].names) named_[name].push_back(index);
+    }
+    for (std::size_t index = 0; index < parts_.size(); ++index) {
+        if (!parts_[index].everywhere) continue;
+        everywhere_[index] = true;
+        add_reached(parts_[index].uses, everywhere_);
+    }
+}
+
+void PartGraph::add_reached(const std::vector<std::string>& uses, std::vector<bool>& reached) const {
+    std::vector<const std::vector<std::string>*> open{&uses};
+    while (!open.empty()) {
+        const std::vector<std::string>& names = *open.back();
+        open.pop_back();
+        for (const std::string& name : names) {
+            const auto found = named_.find(name);
+            if (found == named_.end()) continue;
+            for (const std::size_t part : found->second) {
+                if (reached[part]) continue;
+                reached[part] = true;
+                open.push_back(&parts_[part].uses);
+            }
+        }
+    }
+}
+
 }  // namespace kf::gen

@@ -1,8 +1,10 @@
 // Slang sources in parts: which declarations there are, under which names code reaches them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,5 +36,23 @@ struct SourcePart {
 
 /// The identifiers in a text, each once, sorted: those in its literals and comments too.
 [[nodiscard]] std::vector<std::string> identifiers_in(std::string_view text);
+
+/// Parts, and how names lead from one to others.
+class PartGraph {
+public:
+    PartGraph() = default;
+    explicit PartGraph(std::vector<SourcePart> parts);
+
+    [[nodiscard]] const std::vector<SourcePart>& parts() const { return parts_; }
+    /// For each part, whether all code may depend on it.
+    [[nodiscard]] const std::vector<bool>& everywhere() const { return everywhere_; }
+    /// Sets `reached` for the parts that code with these names may depend on.
+    void add_reached(const std::vector<std::string>& uses, std::vector<bool>& reached) const;
+
+private:
+    std::vector<SourcePart> parts_;
+    std::unordered_map<std::string, std::vector<std::size_t>> named_;  ///< parts, by each of their names
+    std::vector<bool> everywhere_;
+};
 
 }  // namespace kf::gen

@@ -114,7 +114,9 @@ std::string Sources::as_module(const std::string& text, const fs::path& path) {
     // Globals are known by the text as it is.
     const std::string debugged =
         with_debug_calls(with_settable_globals(text, globals_), path.string(), debug_);
-    std::string changed = worked_around(with_block_values(as_functions(with_link_constants(debugged))));
+    const std::string linked = with_link_constants(debugged);
+    std::string changed =
+        worked_around(with_block_values(keeps_entry_points_ ? linked : as_functions(linked)));
     met_unknown_ = met_unknown_ || !accesses_.contains(canonical_path(path).string());
     if (opening_ != Opening::nothing) {
         OpenedText with_public = opened(changed, path);

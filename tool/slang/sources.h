@@ -60,6 +60,9 @@ public:
     void debug(DebugUse use) { debug_ = std::move(use); }
     /// No text imports these for the names of types: see own_types.h.
     void leave_modules(ModuleNames shadowed) { shadowed_ = std::move(shadowed); }
+    /// Slang is given entry points as such, which no kernel can call: see entry_points.h.
+    void keep_entry_points(bool keep) { keeps_entry_points_ = keep; }
+    [[nodiscard]] bool keeps_entry_points() const { return keeps_entry_points_; }
     /// Slang is given texts in which textures are kf's own, as on CUDA.
     void own_textures(bool own) { owns_textures_ = own; }
     /// Returns what Slang is given for a text.
@@ -100,6 +103,7 @@ private:
     std::map<std::filesystem::path, std::string> texts_;  ///< by canonical paths
     std::map<std::filesystem::path, std::string> given_;  ///< by canonical paths
     Workarounds workarounds_;
+    bool keeps_entry_points_ = false;
     FileAccesses accesses_;
     bool met_unknown_ = false;
     Opening opening_ = Opening::everything;

@@ -42,7 +42,8 @@ static void from_json(const Json& json, Field& field) {
     json.at(3).get_to(field.has_default);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no_diff_written, has_default)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no_diff_written, has_default,
+                                   only_read)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SystemValue, name, semantic, type, before, location, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostTangent, called, treated_as_one)
@@ -53,7 +54,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_r
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalParameter, name, type, location, doc, scope, module, id)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalParameter, name, type, location, doc, scope, module, id, closed_type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedModule, name, path, import_name, function_names, functions, shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkDeclaration, name, location, gives, has_default, type, interfaces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,

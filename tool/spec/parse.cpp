@@ -38,6 +38,11 @@ public:
         spec.search_paths = paths(root, "search_paths");
         spec.link = paths(root, "link");
         spec.defines = named_texts(root, "defines");
+        if (const JsonNode* options = root.find("options")) {
+            for (const JsonNode& node : items(*options, "capabilities"))
+                spec.slang.capabilities.push_back({node.text, {}, node.location});
+            spec.slang.ignores_capabilities = flag(*options, "ignore_capabilities");
+        }
         read_targets(root, spec.targets);
         for (const JsonNode& node : items(root, "outputs")) spec.device_header = node.location;
         for (const JsonNode& node : items(root, "calls")) {

@@ -193,6 +193,14 @@ struct CppSettings {
     bool operator==(const CppSettings&) const = default;
 };
 
+/// What Slang is told of the devices that code is for.
+struct SlangOptions {
+    std::vector<NamedText> capabilities;  ///< names alone
+    bool ignores_capabilities = false;    ///< functions may use what they don't say they require
+
+    bool operator==(const SlangOptions&) const = default;
+};
+
 struct Spec {
     int version = 1;
     std::string name;  ///< of all outputs, and of the C++ namespace and Python module
@@ -202,6 +210,7 @@ struct Spec {
     std::vector<PathSpec> modules;
     std::vector<PathSpec> search_paths;
     std::vector<NamedText> defines;
+    SlangOptions slang;
     std::vector<TargetSpec> targets;        ///< at least one; by default Vulkan
     std::optional<Location> device_header;  ///< where NAME.cuh is asked for
     std::vector<CallSpec> calls;            ///< at least one

@@ -22,7 +22,9 @@ bool reads_elements(const WholeTensor& tensor, const Argument&) {
     return tensor.access != Access::write && tensor.access != Access::add;
 }
 
-bool writes_elements(const WholeTensor& tensor, const Argument&) { return tensor.access != Access::read; }
+bool writes_elements(const WholeTensor& tensor, const Argument&) {
+    return tensor.access != Access::read && !tensor.only_read;
+}
 
 bool depends_on_elements(const WholeTensor& tensor, const Argument&) {
     return tensor.access != Access::write;

@@ -18,11 +18,13 @@ struct WholeTensor {
 
     Access access = Access::read;
     bool contiguous_only = false;  ///< "layout": "contiguous"
+    bool only_read = false;        ///< a view whose elements the function doesn't write
 
     template <class Self, class Visit>
     static void each_field(Self& self, Visit visit) {
         visit("access", self.access, access_words);
         visit("contiguous_only", self.contiguous_only);
+        visit("only_read", self.only_read);
     }
 
     bool operator==(const WholeTensor&) const = default;

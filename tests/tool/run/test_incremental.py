@@ -129,6 +129,18 @@ def test_options_and_the_spec_count_as_far_as_kernels_depend_on_them(run: Callab
     assert run(project(**{"steps.kf.json": json.dumps(more)})) == {"branches"}
 
 
+def test_without_a_cache_every_kernel_is_compiled_though_nothing_changed(
+    run: Callable[..., set[str]], tmp_path: Path
+) -> None:
+    assert run(project(), "--no-cache") == set(FUNCTIONS)
+    first = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("steps.*")}
+    assert run({}, "--no-cache") == set(FUNCTIONS)
+    assert run({}, "--no-cache", "--dry-run") == set(FUNCTIONS)
+    # What was the same isn't written again, and a run with a cache has nothing to do.
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("steps.*")} == first
+    assert run({}) == set()
+
+
 def test_the_cache_changes_no_byte(run: Callable[..., set[str]], tmp_path: Path) -> None:
     run(project())
     changed = MAIN.replace("x * GAIN", "x + GAIN").replace(

@@ -41,6 +41,29 @@ std::vector<std::string> names(const std::vector<ClosedField>& fields) {
     return all;
 }
 
+TEST(Access, FindsTypesThatStayClosed) {
+    const std::string text =
+        "namespace ns { struct Free { int a; } struct Named<T> { T a; } public struct Open { int a; } }\n"
+        "enum Mode { a } private struct Own { } interface INamed { }\n";
+    const std::set<std::string, std::less<>> elsewhere{"Named", "Mode", "INamed"};
+    EXPECT_THAT(open_declarations(text, kept(elsewhere)).closed_types,
+                ElementsAre("ns.Named", "Mode", "Own", "INamed"));
+    EXPECT_THAT(open_declarations(text, FileAccess()).closed_types, IsEmpty());
+    GlobalParameter inner;
+    inner.type.name = "ns.Named<int>";
+    inner.location = {"m.slang", 1, 1};
+    GlobalParameter outer = inner;
+    outer.type.name = "Outer";
+    outer.type.fields.push_back({"field", inner.type, false, false});
+    GlobalParameter other = inner;
+    other.location.file = "other.slang";
+    std::vector<GlobalParameter> globals{inner, outer, other};
+    mark_closed_types({{"m.slang", open_declarations(text, kept(elsewhere))}}, globals);
+    EXPECT_EQ(globals[0].closed_type, "ns.Named");
+    EXPECT_EQ(globals[1].closed_type, "ns.Named");
+    EXPECT_EQ(globals[2].closed_type, "");
+}
+
 TEST(Access, FindsClosedFields) {
     EXPECT_THAT(names(open_declarations(springs, kept(), Opening::nothing).closed_fields),
                 ElementsAre("a.b.Spring.rest 5:7", "a.b.Spring.pulls 6:35", "a.b.Spring.turns 6:42",
@@ -91,13 +114,15 @@ TEST(Access, OpensEachKindOfDeclaration) {
           "MACRO(x)", "MACRO(x) { }", "layout(binding = 1) buffer b;", "cbuffer C { float a; }",
           "public float f(float x) { return x; }", "private float f(float x) { return x; }",
           "static_assert(1, \"\");", "bool operator==(S a, S b) { return true; }",
-          "extension S { __init(float x) {} }"})
+          "public extension S { __init(float x) {} }", "private extension S { }"})
         EXPECT_EQ(open(declaration), "\n" + std::string(declaration) + "\n");
     EXPECT_EQ(open("struct S : I { private int a = 1; static int n; float g() { return 1; } __init() {} };"),
               " public\nstruct S : I { public  int a = 1; static int n; \npublic\n#line 2\n"
               "                                                float g() { return 1; } __init() {} };\n");
     EXPECT_EQ(open("extension S\n{ internal float g() { return 1; } }"),
-              "\nextension S\n{ public   float g() { return 1; } }\n");
+              " public\nextension S\n{ public   float g() { return 1; } }\n");
+    EXPECT_EQ(open("internal extension S { __init(float x) {} }"),
+              "\npublic   extension S { __init(float x) {} }\n");
 }
 
 // "struct S { } f" would declare an f, and a directive would stand between.

@@ -37,13 +37,42 @@ TEST(EntryPoints, AttributesOfEitherSpelling) {
 }
 
 TEST(EntryPoints, OthersStay) {
-    for (const char* text : {"[shader(\"fragment\")] float4 f() : SV_Target { return 0; }",
-                             "float f(float x[4]) { return x[numthreads(3)]; }",
-                             "#define KERNEL [shader(\"compute\")] [numthreads(8, 1, 1)]\nKERNEL void f() {}",
-                             "// [shader(\"compute\")] void f() {}", "[numthreads(8, 1, 1)"}) {
+    for (const char* text :
+         {"float f(float x[4]) { return x[numthreads(3)]; }",
+          "#define SIZES numthreads(8, 1, 1)\n[Differentiable] void f() {}",
+          "#define LOOP [unroll]\nvoid f() { LOOP for (;;) {} }", "#if [numthreads(8, 1, 1)]\n#endif",
+          "// [shader(\"compute\")] void f() {}", "[numthreads(8, 1, 1)"}) {
         EXPECT_EQ(as_functions(text), text);
         EXPECT_EQ(behind_functions(text), "") << text;
     }
+}
+
+TEST(EntryPoints, StagesOfOtherPipelinesBecomeFunctions) {
+    EXPECT_EQ(as_functions("[shader(\"fragment\")] [require(glsl)] float4 f() : SV_Target { return 0; }"),
+              "                                     float4 f() : SV_Target { return 0; }");
+    EXPECT_EQ(as_functions("[shader(\"geometry\")] [maxvertexcount(3)] void f() {}"),
+              "                      [maxvertexcount(3)] void f() {}");
+}
+
+TEST(EntryPoints, MacrosMakeNone) {
+    EXPECT_EQ(as_functions("#define KERNEL [shader(\"compute\")] [numthreads(8, 1, 1)]\nKERNEL void f() {}"),
+              "#define KERNEL                                           \nKERNEL void f() {}");
+    EXPECT_EQ(as_functions("# define K(n) \\\n [numthreads(n, \\\n 1)] [ForceInline] // n\nK(4) void f() {}"),
+              "# define K(n) \\\n                \\\n     [ForceInline] // n\nK(4) void f() {}");
+    EXPECT_EQ(as_functions_macro("[Shader(\"vertex\")]"), "                  ");
+    EXPECT_EQ(entry_macros("#define A [numthreads(4)]\n#define B [unroll]\n#define C(n) [CUDAKernel]\n"),
+              (std::set<std::string>{"A", "C"}));
+}
+
+TEST(EntryPoints, Lines) {
+    const std::string text =
+        "float f() { return 1; }\n[shader(\"vertex\")]\nfloat4 vs(uint i[2] : SV_VertexID) : SV_Position\n{\n"
+        "    { return 0; }\n}\nA void cs() {\n}\nC(8) void ck() { }\nfloat g() { return 1; }\n"
+        "[numthreads(8)] void declared();\n";
+    EXPECT_EQ(entry_ranges(text, {"A", "C"}),
+              (std::vector<EntryRange>{{"vs", 2, 6}, {"cs", 7, 8}, {"ck", 9, 9}}));
+    EXPECT_EQ(entry_ranges(text, {}), (std::vector<EntryRange>{{"vs", 2, 6}}));
+    EXPECT_TRUE(entry_ranges("float f() { return 1; }", {}).empty());
 }
 
 TEST(EntryPoints, NamesOfCudaBecomeTheLibrarys) {

@@ -82,6 +82,52 @@ TEST_F(SlangFaults, DerivativesOfAnObjectsMethods) {
     EXPECT_TRUE(cured.empty()) << describe(cured);
 }
 
+// What the notes advise is read.
+TEST_F(SlangFaults, DerivativesOfMethodsThatSeveralTypesHave) {
+    const std::string types =
+        "interface ICurve { [Differentiable] float eval(float x); }\n"
+        "struct Line : ICurve { float a; [Differentiable] float eval(float x) { return a * x; } }\n"
+        "struct Box<T : __BuiltinFloatingPointType> { T a; [Differentiable] T area(T x) { return a * x; } }\n"
+        "interface IAlone\n{\n    [Differentiable] float only(float x);\n"
+        "    float slope(float x) { return OWN; }\n}\n"
+        "FUNCTION float f(no_diff T object, float x) { return object.METHOD(x); }\n"
+        "float g(T object, float x) { var p = diffPair(x); OTHER; return p.d; }\n";
+    const auto with = [&](const std::string& type, const std::string& method, const std::string& own,
+                          const std::string& other) {
+        std::string text = "typealias T = " + type + ";\n" + types;
+        for (const auto& [word, value] : {std::pair<std::string, std::string>{"FUNCTION", "[Differentiable]"},
+                                          {"METHOD", method},
+                                          {"OWN", own},
+                                          {"OTHER", other}})
+            text.replace(text.find(word), word.size(), value);
+        return text;
+    };
+    struct Case {
+        std::string type, method, own, other, cure;
+    };
+    for (const Case& row :
+         {Case{"Line", "eval", "x", "bwd_diff(object.eval)(p, 1.0)", "bwd_diff(f)(object, p, 1.0)"},
+          Case{"ICurve", "eval", "x", "p = fwd_diff(object.eval)(p)", "p = fwd_diff(f)(object, p)"},
+          Case{"Box<float>", "area", "x", "bwd_diff(object.area)(p, 1.0)", "bwd_diff(f)(object, p, 1.0)"},
+          Case{"IAlone", "only", "fwd_diff(only)(diffPair(x, 1.0)).d", "",
+               "fwd_diff(f)(this, diffPair(x, 1.0)).d"}}) {
+        SCOPED_TRACE(row.type + row.own + row.other);
+        const bool is_own = row.other.empty();
+        const std::string cure = row.cure.substr(row.cure.find("_diff") - 3);
+        const std::string advised = cure.substr(0, cure.find(", ") + 2) + "…)'";
+        const Diagnostics errors = read_errors(with(row.type, row.method, row.own, row.other));
+        ASSERT_EQ(errors.size(), 1U) << describe(errors);
+        EXPECT_EQ(errors[0].id, "slang-method-derivative");
+        EXPECT_THAT(errors[0].notes,
+                    Contains(AllOf(HasSubstr("float f(no_diff T object, float x) { return object." +
+                                             row.method + "(x); }'"),
+                                   HasSubstr(advised))));
+        const Diagnostics cured =
+            read_errors(with(row.type, row.method, is_own ? row.cure : "x", is_own ? "" : row.cure));
+        EXPECT_TRUE(cured.empty()) << describe(cured);
+    }
+}
+
 TEST_F(SlangFaults, CodeForOtherTargets) {
     const std::string text =
         "float raw(float x)\n{\n    __intrinsic_asm \"sinpif($0)\";\n}\n"

@@ -106,6 +106,56 @@ TEST(LostGradients, InEveryCallThatSlangSaysNothingOf) {
     }
 }
 
+TEST(LostGradients, ConcernWhatDerivativesOfCallsReach) {
+    const std::string text = R"(
+void split(float v, out float whole) { whole = trunc(v); }
+#define LOSES(x) { float whole; split(x, whole); return whole * x; }
+[Differentiable] float used(float x) LOSES(x)
+[Differentiable] float helper(float x) LOSES(x)
+[Differentiable] float caller(float x) { return helper(x) * x; }
+[Differentiable] float unused(float x) LOSES(x)
+struct S : IDifferentiable
+{
+    float a;
+    [Differentiable] float called(float x) LOSES(x)
+    [Differentiable] float idle(float x) LOSES(x)
+}
+[Differentiable] float by_method(float x) { S s; s.a = x; return s.called(x); }
+interface ICurve { [Differentiable] float eval(float x); }
+struct Line : ICurve { [Differentiable] float eval(float x) LOSES(x) }
+[Differentiable] float by_object(no_diff ICurve curve, float x) { return curve.eval(x); }
+[Differentiable] float inner(float x) LOSES(x)
+float slope(float x) { return fwd_diff(inner)(diffPair(x, 1.0f)).d; }
+[BackwardDerivative(own_backward)] float own(float x) { return x; }
+void own_backward(inout DifferentialPair<float> x, float by) { bwd_diff(inner)(x, by); }
+)";
+    ScratchFolder folder;
+    const auto path = folder.write("lost.slang", text);
+    using Names = std::vector<std::string>;
+    struct Case {
+        Names functions, differentiated, lost;
+    };
+    for (const Case& row :
+         {Case{{"used", "unused", "caller"}, {}, {}}, Case{{"used", "unused"}, {"used"}, {"used"}},
+          Case{{"caller"}, {"caller"}, {"helper"}}, Case{{"by_method"}, {"by_method"}, {"S.called"}},
+          Case{{"S.idle"}, {"S.idle"}, {"S.idle"}}, Case{{"by_object"}, {"by_object"}, {"Line.eval"}},
+          Case{{"slope"}, {}, {"inner"}}, Case{{"own"}, {"own"}, {"inner"}},
+          Case{{"own", "used"}, {}, {"inner"}}}) {
+        SCOPED_TRACE(testing::PrintToString(row.functions));
+        CompilerOptions options;
+        options.functions = row.functions;
+        options.differentiated = row.differentiated;
+        const Outcome<Module> module = make_compiler(options)->reflect({path});
+        ASSERT_TRUE(module) << describe(module.errors());
+        Names lost;
+        for (const Diagnostic& one : module.warnings()) {
+            if (one.id == "gradient-lost")
+                lost.push_back(one.message.substr(1, one.message.find('\'', 1) - 1));
+        }
+        EXPECT_EQ(lost, row.lost);
+    }
+}
+
 TEST(LostGradients, AreKeptByWhatIsMarkedNoDiff) {
     const auto kept_in = [](const std::string& body) {
         ScratchFolder folder;

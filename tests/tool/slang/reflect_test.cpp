@@ -520,7 +520,8 @@ TEST(Reflect, EntryPoints) {
         "[numthreads(8, 1, 1)] void three(uint3 id : SV_DispatchThreadID) {}\n"
         "[ForceInline] void four(uint3 id) {}\n");
     EXPECT_EQ(function_named(module, "one").entry, EntryPoint::compute);
-    EXPECT_EQ(function_named(module, "two").entry, EntryPoint::by_macros);
+    EXPECT_EQ(function_named(module, "two").entry, EntryPoint::compute);
+    EXPECT_EQ(function_named(module, "two").group_size, (std::array<std::int64_t, 3>{8, 1, 1}));
     EXPECT_EQ(function_named(module, "three").entry, EntryPoint::compute);
     EXPECT_EQ(function_named(module, "four").entry, EntryPoint::none);
     EXPECT_EQ(function_named(module, "four").parameters.size(), 1U);

@@ -124,7 +124,8 @@ TEST(ParseSpec, FillsInDefaults) {
 TEST(ParseSpec, ReadsEveryTopLevelKey) {
     const Spec spec =
         parse(spec_with(R"("$schema": "x", "namespace": "app::kernels", "search_paths": ["include"],
-        "defines": {"A": "1"}, "targets": ["cuda"], "constants": {"N": 5, "ns.K": {"type": "uint", "value": 3}, "B": true},
+        "defines": {"A": "1"}, "targets": ["cuda"],
+        "options": {"capabilities": ["spvShaderClockKHR", "cuda_sm_9_0"], "ignore_capabilities": true}, "constants": {"N": 5, "ns.K": {"type": "uint", "value": 3}, "B": true},
         "types": {"VAL": "Val10"}, "link": ["other.slang"],
         "conformances": [{"interface": "IVal", "type": "Get10", "id": 4}, {"interface": "IVal", "type": "B"}],
         "structs": [{"slang": "Ray", "header": "ray.h", "type": "app::Ray", "columns": ["place"]}],
@@ -133,6 +134,8 @@ TEST(ParseSpec, ReadsEveryTopLevelKey) {
     EXPECT_EQ(spec.search_paths.at(0).path, "include");
     EXPECT_EQ(spec.defines.at(0).name, "A");
     EXPECT_EQ(spec.defines.at(0).text, "1");
+    EXPECT_EQ(spec.slang.capabilities.at(1).name, "cuda_sm_9_0");
+    EXPECT_TRUE(spec.slang.ignores_capabilities);
     EXPECT_EQ(spec.targets.at(0).backend, Backend::cuda);
     using Literal = ConstantScalar::Literal;
     const std::vector<ConstantSpec>& constants = spec.values.constants;

@@ -192,7 +192,7 @@ std::string access_text(const WholeTensor& tensor, manifest::Role role) {
         case manifest::Access::write: return "written";
         case manifest::Access::read_write: return "read and written";
         case manifest::Access::add: return "added to";
-        case manifest::Access::view: return "read or written";
+        case manifest::Access::view: return tensor.only_read ? role_text(role) : "read or written";
     }
     return role_text(role);
 }

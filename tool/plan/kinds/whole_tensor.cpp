@@ -149,7 +149,8 @@ Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const KindTa
     }
     Outcome<manifest::Argument> fed = feed_element(kind, target, {kind.rank, inner_rank});
     if (!fed) return fed;
-    fed.value().kind = WholeTensor{access_of(target.type.form), kind.contiguous_only};
+    fed.value().kind = WholeTensor{access_of(target.type.form), kind.contiguous_only,
+                                   is_view(target.type.form) && target.only_read};
     return with_map(std::move(fed.value()), kind, target);
 }
 

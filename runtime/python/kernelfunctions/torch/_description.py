@@ -197,7 +197,10 @@ def describe(function: _kf.Function, outputs: Collection[str] | None = None) -> 
 def _state_outputs(described: dict[str, Any], outputs: Collection[str]) -> None:
     """Makes views what they are said to be: written, or read."""
     views = {
-        leaf["name"] for call in described["calls"] for leaf in call["leaves"] if leaf["access"] == "view"
+        leaf["name"]
+        for call in described["calls"]
+        for leaf in call["leaves"]
+        if leaf["access"] in ("view", "view_read")
     }
     for name in outputs:
         if name not in views:

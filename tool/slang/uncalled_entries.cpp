@@ -1,0 +1,35 @@
+// Compares the lines of warnings with those of entry points.
+#include "slang/uncalled_entries.h"
+
+#include <algorithm>
+
+#include "slang/entry_points.h"
+
+namespace kf::gen {
+
+std::set<std::string> entry_macros(const std::map<std::filesystem::path, std::string>& texts,
+                                   const std::vector<std::pair<std::string, std::string>>& defines) {
+    std::set<std::string> macros;
+    for (const auto& [name, value] : defines) macros.merge(entry_macros("#define " + name + " " + value));
+    for (const auto& [path, text] : texts) macros.merge(entry_macros(text));
+    return macros;
+}
+
+void drop_uncalled_entries(const std::map<std::filesystem::path, std::string>& texts,
+                           const std::set<std::string>& macros, const std::vector<std::string>& called,
+                           Diagnostics& warnings) {
+    std::erase_if(warnings, [&](const Diagnostic& warning) {
+        const auto text = texts.find(warning.location.file);
+        if (text == texts.end()) return false;
+        const std::vector<EntryRange> ranges = entry_ranges(text->second, macros);
+        return std::any_of(ranges.begin(), ranges.end(), [&](const EntryRange& range) {
+            const auto is_named = [&](const std::string& one) {
+                return one.substr(one.rfind('.') + 1) == range.name;
+            };
+            return range.first <= warning.location.line && warning.location.line <= range.last &&
+                   std::none_of(called.begin(), called.end(), is_named);
+        });
+    });
+}
+
+}  // namespace kf::gen
