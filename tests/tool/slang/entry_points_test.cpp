@@ -51,12 +51,12 @@ TEST(EntryPoints, StagesOfOtherPipelinesBecomeFunctions) {
     EXPECT_EQ(as_functions("[shader(\"fragment\")] [require(glsl)] float4 f() : SV_Target { return 0; }"),
               "                                     float4 f() : SV_Target { return 0; }");
     EXPECT_EQ(as_functions("[shader(\"geometry\")] [maxvertexcount(3)] void f() {}"),
-              "                      [maxvertexcount(3)] void f() {}");
+              std::string(21, ' ') + "[maxvertexcount(3)] void f() {}");
 }
 
 TEST(EntryPoints, MacrosMakeNone) {
     EXPECT_EQ(as_functions("#define KERNEL [shader(\"compute\")] [numthreads(8, 1, 1)]\nKERNEL void f() {}"),
-              "#define KERNEL                                           \nKERNEL void f() {}");
+              "#define KERNEL " + std::string(41, ' ') + "\nKERNEL void f() {}");
     EXPECT_EQ(as_functions("# define K(n) \\\n [numthreads(n, \\\n 1)] [ForceInline] // n\nK(4) void f() {}"),
               "# define K(n) \\\n                \\\n     [ForceInline] // n\nK(4) void f() {}");
     EXPECT_EQ(as_functions_macro("[Shader(\"vertex\")]"), "                  ");
