@@ -406,6 +406,8 @@ void check_constants(const Manifest& manifest, const Kernel& kernel, const std::
                 "a group size of constants that aren't there");
         for (const std::int64_t index : extent.constants) {
             const ScalarType type = manifest.constants[static_cast<std::size_t>(index)].type;
+            require(std::ranges::find(kernel.constants, index) != kernel.constants.end(), where,
+                    "a group size of constants that it doesn't depend on");
             require(!is_floating(type) && type != ScalarType::boolean, where,
                     "a group size that is no number");
         }
