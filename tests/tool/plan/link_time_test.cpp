@@ -185,7 +185,7 @@ TEST(ConstantsAtRunTime, AreListed) {
 }
 
 TEST(ConstantsAtRunTime, AreRefusedWhereTheyCanNotBe) {
-    struct Row {
+    struct MisplacedList {
         std::string top, call, message;
         Location place;
     };
@@ -193,17 +193,19 @@ TEST(ConstantsAtRunTime, AreRefusedWhereTheyCanNotBe) {
         return Location{"functions.kf.json", line, column};
     };
     for (
-        const Row& row :
-        {Row{R"("constants": {"N": [5]})", "", "has a list of values, which are for specialization constants",
-             at(2, 15)},
-         Row{R"("constants": {"mode": [5]})", "", "has a list of values, and is an enum", at(2, 15)},
-         Row{R"("constants": {"taps": [5]})", R"(, "variants": {"v": {"constants": {"taps": 6}}})",
-             "is listed for run time to choose: a variant can't fix it", at(2, 111)},
-         Row{R"("constants": {"taps": 5})", R"(, "variants": {"v": {"constants": {"taps": [6]}}})",
-             "has a list of values in a variant", at(2, 109)},
-         Row{R"("outputs": ["cuda_header"], "constants": {"taps": [5]})", "",
-             "a device header has one value of 'taps'", at(2, 12)},
-         Row{R"("targets": ["cuda"], "constants": {"taps": [1, 2, 3, 4, 5, 6, 7, 8, 9], "gain": [1, 2, 3, 4, 5, 6, 7, 8]})",
+        const MisplacedList& row :
+        {MisplacedList{R"("constants": {"N": [5]})", "",
+                       "has a list of values, which are for specialization constants", at(2, 15)},
+         MisplacedList{R"("constants": {"mode": [5]})", "", "has a list of values, and is an enum",
+                       at(2, 15)},
+         MisplacedList{R"("constants": {"taps": [5]})", R"(, "variants": {"v": {"constants": {"taps": 6}}})",
+                       "is listed for run time to choose: a variant can't fix it", at(2, 117)},
+         MisplacedList{R"("constants": {"taps": 5})", R"(, "variants": {"v": {"constants": {"taps": [6]}}})",
+                       "has a list of values in a variant", at(2, 115)},
+         MisplacedList{R"("outputs": ["cuda_header"], "constants": {"taps": [5]})", "",
+                       "a device header has one value of 'taps'", at(2, 13)},
+         MisplacedList{
+             R"("targets": ["cuda"], "constants": {"taps": [1, 2, 3, 4, 5, 6, 7, 8, 9], "gain": [1, 2, 3, 4, 5, 6, 7, 8]})",
              "", "have more than 64 combinations", at(2, 36)}}) {
         SCOPED_TRACE(row.message);
         const Outcome<Plan> plan = linked_plan(row.top + ",", row.call, specialized());
