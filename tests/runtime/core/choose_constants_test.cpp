@@ -152,7 +152,9 @@ TEST(ArtifactConstants, AreChecked) {
         [](Manifest& m) { m.constants[1].values = {"2"}; },
         [](Manifest& m) { m.kernels[0].constants = {3}; },
         [](Manifest& m) { m.kernels[0].constants = {-1}; },
-        [](Manifest& m) { m.kernels[0].constants = {1, 2}; },
+        [](Manifest& m) {
+            m.kernels[0].constants = {1, 2};
+        },
         [](Manifest& m) { m.kernels[0].group_extents.pop_back(); },
         [](Manifest& m) { m.kernels[0].group_extents[0].factor = 0; },
         [](Manifest& m) { m.kernels[0].group_extents[0].constants = {3}; },
