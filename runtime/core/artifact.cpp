@@ -225,6 +225,7 @@ Image image_of(const Value& j, const std::vector<Blob>& blobs) {
     image.architecture = text(j, "architecture");
     image.entry_point = text(j, "entry_point");
     image.features = texts(j.at("features"));
+    if (j.contains("constants")) image.constants = texts(j.at("constants"));
     const std::int64_t index = integer(j.at("blob"));
     if (index < 0 || index >= static_cast<std::int64_t>(blobs.size())) {
         corrupt("an image without its bytes");
@@ -290,6 +291,12 @@ Kernel kernel_of(const Value& j, const std::vector<Blob>& blobs) {
     for (const Value& image : list(j, "images")) {
         kernel.images.push_back(image_of(image, blobs));
     }
+    if (j.contains("constants")) kernel.constants = integers(j.at("constants"));
+    if (j.contains("group_extents")) {
+        for (const Value& extent : list(j, "group_extents")) {
+            kernel.group_extents.push_back({integer(extent.at(0)), integers(extent.at(1))});
+        }
+    }
     return kernel;
 }
 
@@ -331,6 +338,13 @@ Manifest manifest_of(const Value& j, const SharedBytes& images) {
     const std::vector<Blob> blobs = blobs_of(list(j, "blobs"), images);
     for (const Value& kernel : list(j, "kernels")) {
         manifest.kernels.push_back(kernel_of(kernel, blobs));
+    }
+    if (j.contains("constants")) {
+        for (const Value& constant : list(j, "constants")) {
+            manifest.constants.push_back({constant.at(0).text(),
+                                          enum_of<ScalarType>(scalar_words, constant.at(1).text()),
+                                          texts(constant.at(2))});
+        }
     }
     if (j.contains("messages")) {
         for (const Value& message : list(j, "messages")) {

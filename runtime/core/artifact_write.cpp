@@ -182,6 +182,7 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
                           {"entry_point", image.entry_point},
                           {"features", image.features},
                           {"blob", blobs.index_of(image)}});
+        if (!image.constants.empty()) images.back()["constants"] = image.constants;
     }
     json j = {{"name", kernel.name},
               {"variant", name_of(variant_names, kernel.variant)},
@@ -192,6 +193,10 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
               {"layouts", std::move(layouts)},
               {"source_hash", kernel.source_hash},
               {"images", std::move(images)}};
+    if (!kernel.constants.empty()) j["constants"] = kernel.constants;
+    for (const GroupExtent& extent : kernel.group_extents) {
+        j["group_extents"].push_back(json::array({extent.factor, extent.constants}));
+    }
     for (const ResourceSlot& slot : kernel.resources) {
         j["resources"].push_back(to_json(slot));
     }
@@ -243,6 +248,10 @@ json to_json(const Manifest& manifest, BlobWriter& blobs) {
               {"functions", std::move(functions)},
               {"kernels", std::move(kernels)},
               {"blobs", blobs.take()}};
+    for (const RunTimeConstant& constant : manifest.constants) {
+        j["constants"].push_back(
+            json::array({constant.name, name_of(scalar_words, constant.type), constant.values}));
+    }
     for (const Message& message : manifest.messages) {
         j["messages"].push_back(json::array({message.number, message.text, message.place}));
     }

@@ -7,6 +7,7 @@
 
 #include "core/artifact.h"
 #include "core/block_records.h"
+#include "core/choose_constants.h"
 #include "core/consistency.h"
 #include "core/convert.h"
 #include "core/image_digests.h"
@@ -21,13 +22,12 @@ namespace {
 
 using namespace manifest;
 
-constexpr std::int64_t max_block = 65536;      // bytes
-constexpr std::int64_t max_scalars = 4096;     // of one parameter
-constexpr std::int64_t max_group_size = 1024;  // threads
-constexpr std::int64_t max_struct = 1 << 20;   // bytes
-constexpr int max_nesting = 16;                // of structs and arrays
-constexpr std::size_t max_resources = 256;     // of a kernel
-constexpr std::size_t max_choices = 4096;      // combinations of ways to accumulate
+constexpr std::int64_t max_block = 65536;     // bytes
+constexpr std::int64_t max_scalars = 4096;    // of one parameter
+constexpr std::int64_t max_struct = 1 << 20;  // bytes
+constexpr int max_nesting = 16;               // of structs and arrays
+constexpr std::size_t max_resources = 256;    // of a kernel
+constexpr std::size_t max_choices = 4096;     // combinations of ways to accumulate
 
 std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string& where) {
     std::int64_t count = 1;
@@ -393,17 +393,58 @@ void check_texture_slot(const ResourceSlot& slot, const std::string& where) {
             "a texture of an impossible format");
 }
 
-void check_kernel(const Kernel& kernel, ImageDigests& digests) {
+/// Whoever chooses constants relies on this.
+void check_constants(const Manifest& manifest, const Kernel& kernel, const std::string& where) {
+    const auto is_one = [&](std::int64_t index) {
+        return index >= 0 && index < static_cast<std::int64_t>(manifest.constants.size());
+    };
+    require(std::ranges::all_of(kernel.constants, is_one), where, "a constant that isn't there");
+    require(kernel.group_extents.empty() || kernel.group_extents.size() == kernel.group_size.size(), where,
+            "a group of other dimensions");
+    for (const GroupExtent& extent : kernel.group_extents) {
+        require(extent.factor >= 1 && std::ranges::all_of(extent.constants, is_one), where,
+                "a group size of constants that aren't there");
+        for (const std::int64_t index : extent.constants) {
+            const ScalarType type = manifest.constants[static_cast<std::size_t>(index)].type;
+            require(std::ranges::find(kernel.constants, index) != kernel.constants.end(), where,
+                    "a group size of constants that it doesn't depend on");
+            require(!is_floating(type) && type != ScalarType::boolean, where,
+                    "a group size that is no number");
+        }
+    }
+    for (const Image& image : kernel.images) {
+        require(image.constants.empty() || image.constants.size() == manifest.constants.size(), where,
+                "an image for another number of constants");
+    }
+}
+
+/// What run time chooses by name.
+void check_constant_list(const Manifest& manifest) {
+    std::set<std::string> names;
+    for (const RunTimeConstant& constant : manifest.constants) {
+        const std::string where = "constant '" + constant.name + "'";
+        require(!constant.name.empty() && names.insert(constant.name).second, where,
+                "a name that isn't unique");
+        require(!constant.values.empty(), where, "no value");
+        for (const std::string& value : constant.values) {
+            require(detail::constant_bits(value, constant.type).has_value(), where,
+                    "a value that isn't of its type");
+        }
+    }
+}
+
+void check_kernel(const Manifest& manifest, const Kernel& kernel, ImageDigests& digests) {
     const std::string where = "kernel '" + kernel.name + "'";
     std::int64_t threads = 1;
     for (const std::uint32_t extent : kernel.group_size) {
-        require(extent >= 1 && extent <= max_group_size, where, "a group size out of range");
+        require(extent >= 1 && extent <= max_group_threads, where, "a group size out of range");
         threads *= extent;
     }
-    require(threads <= max_group_size, where, "a group size out of range");
+    require(threads <= max_group_threads, where, "a group size out of range");
     require(kernel.calls_per_thread >= 1 && kernel.calls_per_thread <= 64, where,
             "calls of a thread out of range");
     require(!kernel.layouts.empty() && !kernel.images.empty(), where, "no image");
+    check_constants(manifest, kernel, where);
     require(kernel.resources.size() <= max_resources, where, "too many resources");
     std::set<std::string> names;
     for (const ResourceSlot& slot : kernel.resources) {
@@ -428,8 +469,9 @@ void check_kernel(const Kernel& kernel, ImageDigests& digests) {
 
 void check(const Manifest& manifest) {
     ImageDigests digests;
+    check_constant_list(manifest);
     for (const Kernel& kernel : manifest.kernels) {
-        check_kernel(kernel, digests);
+        check_kernel(manifest, kernel, digests);
     }
     std::set<std::string> names;
     for (const Function& function : manifest.functions) {

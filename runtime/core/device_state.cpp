@@ -125,6 +125,8 @@ std::shared_ptr<LazyKernel> DeviceState::kernel(const manifest::Kernel& kernel) 
         key += '/' + image.entry_point + '/';
         key.append(reinterpret_cast<const char*>(image.sha256.data()), image.sha256.size());
     }
+    for (const manifest::ChosenConstant& constant : kernel.chosen)
+        key += '/' + std::to_string(constant.number) + '=' + std::to_string(constant.bits);
     const std::lock_guard lock(mutex_);
     std::weak_ptr<LazyKernel>& entry = kernels_[key];
     std::shared_ptr<LazyKernel> shared = entry.lock();

@@ -1,6 +1,25 @@
 // A function of a loaded module with its configuration: how it is copied, and given other globals.
 #include <kf/function_ref.h>
 
+#include <array>
+#include <charconv>
+
+namespace kf {
+namespace {
+
+template <class Number>
+std::string shortest_text(Number value) {
+    std::array<char, 32> room{};
+    return {room.data(), std::to_chars(room.data(), room.data() + room.size(), value).ptr};
+}
+
+}  // namespace
+
+ConstantValue::ConstantValue(double value) : text_(shortest_text(value)) {}
+ConstantValue::ConstantValue(float value) : text_(shortest_text(value)) {}
+
+}  // namespace kf
+
 namespace kf::detail {
 
 FunctionRef::FunctionRef() = default;

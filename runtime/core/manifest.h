@@ -14,6 +14,7 @@
 #include "core/option_set.h"
 #include "core/parameter_tree.h"
 #include "core/records.h"
+#include "core/run_time_constant.h"
 #include "core/shared_bytes.h"
 
 namespace kf::manifest {
@@ -102,6 +103,8 @@ struct Image {
     std::string architecture;           ///< "sm_90" for cubin and ptx, empty for spirv
     std::string entry_point;            ///< ends with what its code relies on: see core/interface.h
     std::vector<std::string> features;  ///< what the device must offer
+    /// What it was compiled for, a value for each of Manifest::constants; empty: for all of them.
+    std::vector<std::string> constants = {};
     std::array<std::uint8_t, 32> sha256{};
     SharedBytes bytes;       ///< one cubin or PTX is shared by all the kernels in it
     bool is_checked = true;  ///< that they are what sha256 says; else checked_bytes() finds out
@@ -126,6 +129,10 @@ struct Kernel {
     std::map<std::string, BlockLayout> layouts;  ///< by target: "vulkan", "cuda"
     std::string source_hash;                     ///< SHA-256 of the generated source, hex
     std::vector<Image> images;
+    std::vector<std::int64_t> constants = {};  ///< that it depends on: indices into Manifest::constants
+    GroupExtents group_extents = {};           ///< what makes `group_size` of them
+    /// What each of `constants` is, in a manifest that choose_constants() made; not stored.
+    std::vector<ChosenConstant> chosen = {};
 
     bool operator==(const Kernel&) const = default;
 };
@@ -202,6 +209,7 @@ struct Manifest {
     std::vector<Function> functions;
     std::vector<Kernel> kernels;
     std::vector<Message> messages = {};  ///< by number
+    std::vector<RunTimeConstant> constants = {};
 
     bool operator==(const Manifest&) const = default;
 };

@@ -16,6 +16,7 @@ ModuleState::ModuleState(Device device, std::shared_ptr<const LoadedArtifact> ar
         throw ArgumentError(ErrorCode::missing_argument, "Module: the device is null");
     }
     const DeviceInfo& info = device_.info();
+    check_listed(manifest(), artifact_->constants(), info.backend);
     for (const manifest::Kernel& kernel : manifest().kernels) {
         const auto layout = kernel.layouts.find(info.backend);
         if (layout == kernel.layouts.end()) {
@@ -31,6 +32,29 @@ ModuleState::ModuleState(Device device, std::shared_ptr<const LoadedArtifact> ar
     }
     plans_ = std::make_unique<LaunchPlans>(manifest(), layouts_);
     launches_ = std::make_unique<LaunchCache>(manifest());
+}
+
+std::shared_ptr<ModuleState> ModuleState::with(const std::shared_ptr<ModuleState>& self,
+                                               const ConstantValues& constants) {
+    constexpr std::size_t most_kept = 64;
+    if (self->artifact_->constants() == constants) return self;
+    const std::shared_ptr<ModuleState> root = self->root_.lock();
+    ModuleState& owner = root ? *root : *self;
+    if (root && root->artifact_->constants() == constants) return root;
+    const std::lock_guard lock(owner.mutex_);
+    std::shared_ptr<ModuleState>& known = owner.chosen_[constants];
+    if (known) return known;
+    std::shared_ptr<ModuleState> made;
+    try {
+        made = std::make_shared<ModuleState>(self->device_, self->artifact_->with(constants));
+    } catch (...) {
+        owner.chosen_.erase(constants);
+        throw;
+    }
+    // One whose root is gone has none, and is that of what is made of it.
+    made->root_ = root ? root : self;
+    if (owner.chosen_.size() > most_kept) owner.chosen_.clear();
+    return owner.chosen_[constants] = made;
 }
 
 const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index, driver::Device& driver) const {

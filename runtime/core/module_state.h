@@ -3,7 +3,9 @@
 
 #include <kf/module.h>
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,11 @@ class ModuleState {
 public:
     /// Throws ArtifactError (artifact_no_image).
     ModuleState(Device device, std::shared_ptr<const LoadedArtifact> artifact);
+
+    /// The module with these values of the constants that run time chooses; kept for the next time. Throws
+    /// ArgumentError (unknown_name) where the device has no code for them.
+    [[nodiscard]] static std::shared_ptr<ModuleState> with(const std::shared_ptr<ModuleState>& self,
+                                                           const ConstantValues& constants);
 
     [[nodiscard]] const Device& device() const { return device_; }
     [[nodiscard]] const manifest::Manifest& manifest() const { return artifact_->manifest; }
@@ -42,6 +49,9 @@ private:
     std::vector<const manifest::BlockLayout*> layouts_;
     std::unique_ptr<LaunchPlans> plans_;
     std::unique_ptr<LaunchCache> launches_;
+    std::weak_ptr<ModuleState> root_;  ///< the one with the default constants
+    std::mutex mutex_;
+    std::map<ConstantValues, std::shared_ptr<ModuleState>> chosen_;  ///< of a root
 };
 
 }  // namespace kf::detail

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/choose_constants.h"
 #include "core/join.h"
 #include "core/module_state.h"
 
@@ -132,8 +133,10 @@ std::size_t variant_function(const manifest::Manifest& manifest, std::size_t ind
         const std::string what = found.empty() ? "no variant " : "more than one variant ";
         const std::string which =
             all.empty() ? "it has none" : "there is: " + texts_of(found.empty() ? all : found);
-        throw ArgumentError(ErrorCode::unknown_name,
-                            function.name + ": options: " + what + requested(request) + "; " + which);
+        const std::string chosen =
+            manifest.constants.empty() ? "" : "; run time chooses: " + constants_text(manifest);
+        throw ArgumentError(ErrorCode::unknown_name, function.name + ": options: " + what +
+                                                         requested(request) + "; " + which + chosen);
     }
     // The variant keeps the combination of ways to accumulate that the function was chosen by.
     const auto own = std::ranges::find(function.chosen, static_cast<std::int64_t>(index));
@@ -153,8 +156,16 @@ FunctionRef variant_of(const FunctionRef& function, std::string_view name) {
 }
 
 FunctionRef FunctionRef::with(const Options& chosen) const {
-    FunctionRef made = chosen.variant.empty() ? *this : variant_of(*this, chosen.variant);
+    FunctionRef made = *this;
     made.options = options.with(chosen);
+    if (chosen.variant.empty() && chosen.constants.empty()) return made;
+    VariantRequest request{std::string(chosen.variant), {}, {}, {}, {}};
+    for (const auto& [name, value] : chosen.constants) request.constants.emplace_back(name, value.text());
+    const manifest::Manifest& manifest = module->manifest();
+    const ConstantValues constants =
+        chosen_constants(manifest, function, module->artifact()->constants(), request.constants);
+    if (request.says_anything()) made.function = variant_function(manifest, function, request);
+    made.module = ModuleState::with(module, constants);
     return made;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/choose.h"
+#include "core/choose_constants.h"
 #include "core/mapping.h"
 #include "python/errors.h"
 #include "python/function_types.h"
@@ -83,10 +84,15 @@ Function Function::accumulated(const py::object& given, const py::dict& named) c
     return with(info_of(info, index));
 }
 
-Function Function::with(const detail::VariantRequest& request) const {
+Function Function::with(detail::VariantRequest request) const {
     if (!request.says_anything()) return *this;
     const FunctionInfo& info = *info_;
-    const std::size_t index = detail::variant_function(info.artifact->manifest, info.index, request);
+    const manifest::Manifest& manifest = info.artifact->manifest;
+    const detail::ConstantValues constants =
+        detail::chosen_constants(manifest, info.index, info.artifact->constants(), request.constants);
+    const std::size_t index =
+        request.says_anything() ? detail::variant_function(manifest, info.index, request) : info.index;
+    if (constants != info.artifact->constants()) return with(info_of(info, index, constants));
     if (index == info.index) return *this;
     return with(info_of(info, index));
 }

@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    [[nodiscard]] Function with(const detail::VariantRequest& request) const;
+    [[nodiscard]] Function with(detail::VariantRequest request) const;
     py::object run_with_hooks(detail::PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
                               const Options& options, std::optional<WatchedCall>& watched) const;
 

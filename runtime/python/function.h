@@ -54,12 +54,17 @@ struct LoadedFunctions {
     /// The generated Python module's name, as `import` takes it; empty where load_module() wasn't told.
     std::string import_name;
     std::map<std::size_t, py::weakref> objects;  ///< kf.Function by number, while somebody has it
+    std::weak_ptr<LoadedFunctions> root;         ///< those with the default constants; nothing for these
+    std::map<detail::ConstantValues, std::shared_ptr<LoadedFunctions>> chosen;  ///< of a root: with others
 };
 
 /// Returns what copies of function number `index` share: the same each time.
 std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunctions>& all, std::size_t index);
 /// Returns the same of another function of the module; a new one where that is gone.
 std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index);
+/// The same with other values of the constants that run time chooses.
+std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index,
+                                            const detail::ConstantValues& constants);
 
 /// What all configured copies of a function share. Immutable. Overloads that take other arguments, by name
 /// or number, are in `others`.

@@ -104,8 +104,32 @@ std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunction
 std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index) {
     if (const auto all = known.module.lock()) return info_of(all, index);
     return info_of(std::make_shared<LoadedFunctions>(LoadedFunctions{
-                       known.artifact, known.classes, known.views, {}, known.import_name, {}}),
+                       known.artifact, known.classes, known.views, {}, known.import_name, {}, {}, {}}),
                    index);
+}
+
+std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index,
+                                            const detail::ConstantValues& constants) {
+    constexpr std::size_t most_kept = 64;
+    const auto make = [&](const std::shared_ptr<LoadedFunctions>& root) {
+        // Views are known by the manifest's trees, of which this artifact has its own.
+        return std::make_shared<LoadedFunctions>(LoadedFunctions{known.artifact->with(constants),
+                                                                 known.classes,
+                                                                 std::make_shared<StructViews>(),
+                                                                 {},
+                                                                 known.import_name,
+                                                                 {},
+                                                                 root,
+                                                                 {}});
+    };
+    const auto all = known.module.lock();
+    const auto root = all == nullptr || all->root.expired() ? all : all->root.lock();
+    if (root == nullptr) return info_of(make(nullptr), index);
+    if (root->artifact->constants() == constants) return info_of(root, index);
+    const auto found = root->chosen.find(constants);
+    if (found != root->chosen.end()) return info_of(found->second, index);
+    if (root->chosen.size() >= most_kept) root->chosen.clear();
+    return info_of(root->chosen.emplace(constants, make(root)).first->second, index);
 }
 
 FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::size_t number, std::size_t first)

@@ -548,7 +548,9 @@ PyTypeObject* make_function_class(py::module_& module) {
          "A copy that is called with these options. deterministic=True: gradients that several calls "
          "add to are the same bits each time, by kernels that the call spec asks for. variant=\"tiled\": "
          "one of the call spec's variants, also by what it has, threads=[8, 8], constants={\"N\": 8} or "
-         "types={\"VAL\": \"Val10\"}, where exactly one has all of that."},
+         "types={\"VAL\": \"Val10\"}, where exactly one has all of that. constants={\"N\": 8} also gives "
+         "values to "
+         "constants that the call spec lists for run time to choose."},
         {"typeconformance", method(typeconformance), METH_O,
          "typeconformance($self, types, /)\n--\n\n"
          "A copy that is the variant with exactly these types behind interfaces: {\"IVal\": [\"Val10\"]}."},

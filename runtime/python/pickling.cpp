@@ -13,12 +13,30 @@ namespace {
     throw py::type_error("cannot pickle 'kernelfunctions._kf.Function' object: " + why);
 }
 
+/// Returns the values that run time has chosen, as options(constants=) takes them.
+py::dict constants_of(const Artifact& artifact) {
+    py::dict values;
+    for (std::size_t i = 0; i < artifact.constants().size(); ++i) {
+        const manifest::RunTimeConstant& constant = artifact.manifest.constants[i];
+        const std::string& text = artifact.constants()[i];
+        values[py::str(constant.name)] =
+            constant.type == ScalarType::boolean ? py::object(py::bool_(text == "true"))
+            : is_floating(constant.type)
+                ? py::object(py::float_(std::stod(text)))
+                : py::reinterpret_steal<py::object>(PyLong_FromString(text.c_str(), nullptr, 10));
+    }
+    return values;
+}
+
 /// Returns what kernelfunctions._pickling.function() takes as its third argument; empty where nothing is set.
 py::dict configuration_of(const Function& function) {
     py::dict chosen;
     const Options& options = function.options();
-    if (options.deterministic)
-        chosen["options"] = py::dict(py::arg("deterministic") = *options.deterministic);
+    py::dict words;
+    if (options.deterministic) words["deterministic"] = *options.deterministic;
+    const Artifact& artifact = *function.info().artifact;
+    if (!artifact.has_default_constants()) words["constants"] = constants_of(artifact);
+    if (!words.empty()) chosen["options"] = words;
     if (options.launch) {
         const auto& [x, y, z] = options.launch->count;
         chosen[options.launch->in_groups ? "groups" : "threads"] = py::make_tuple(x, y, z);
@@ -59,8 +77,9 @@ py::tuple pickled(const Function& function, py::handle attributes) {
     }
     const py::object make = py::module_::import("kernelfunctions._pickling").attr("function");
     const py::dict chosen = configuration_of(function);
-    if (chosen.empty()) return py::make_tuple(make, py::make_tuple(info.import_name, info.function.name));
-    const py::tuple arguments = py::make_tuple(info.import_name, info.function.name, chosen);
+    const std::string& name = info.artifact->function_name(info.index);
+    if (chosen.empty()) return py::make_tuple(make, py::make_tuple(info.import_name, name));
+    const py::tuple arguments = py::make_tuple(info.import_name, name, chosen);
     const py::dict own = public_attributes(attributes);
     if (own.empty()) return py::make_tuple(make, arguments);
     return py::make_tuple(make, arguments, own);

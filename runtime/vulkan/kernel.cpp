@@ -58,6 +58,19 @@ VkDescriptorType descriptor_type(manifest::ResourceKind kind) {
     return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
+/// Constants may say how large groups are: the code has the size that it was compiled with.
+void set_group_size(Words& words, const std::array<std::uint32_t, 3>& size) {
+    constexpr std::uint32_t local_size = 17;
+    for (std::size_t at = spirv::header_words; at < words.size(); at += words[at] >> 16U) {
+        const std::size_t count = words[at] >> 16U;
+        if (count == 0 || count > words.size() - at) return;
+        if ((words[at] & 0xFFFFU) != spirv::op_execution_mode || count != 6 || words[at + 2] != local_size)
+            continue;
+        std::ranges::copy(size, words.begin() + static_cast<std::ptrdiff_t>(at) + 3);
+        return;
+    }
+}
+
 /// The image as this device can run it.
 Words adapted(const Context& context, const manifest::Kernel& kernel, const manifest::Image& image) {
     const SharedBytes bytes = manifest::checked_bytes(image, kernel.name);
@@ -83,6 +96,7 @@ Words adapted(const Context& context, const manifest::Kernel& kernel, const mani
         words = without_float_atomics(words);
     }
     words = bounding_layers(words);
+    if (!kernel.group_extents.empty()) set_group_size(words, kernel.group_size);
     return kernel.exact && offers(context, subnormals) ? keeping_subnormals(words) : words;
 }
 
@@ -244,7 +258,10 @@ std::uint32_t calls_per_thread_of(const driver::Info& info, const manifest::Kern
 }  // namespace
 
 VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel)
-    : context_(std::move(context)), name_(kernel.name), resources_(kernel.resources) {
+    : context_(std::move(context)),
+      name_(kernel.name),
+      resources_(kernel.resources),
+      constants_(kernel.chosen) {
     home = context_.get();
     const manifest::Image& image = find_image(kernel);
     const Words words = adapted(*context_, kernel, image);
@@ -326,17 +343,19 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const Words& words) {
 }
 
 VkPipeline VulkanKernel::make_pipeline(std::uint64_t choices) const {
-    std::vector<VkBool32> values;
+    std::vector<std::uint64_t> values;  // the lowest bytes of each
     std::vector<VkSpecializationMapEntry> entries;
-    for (std::uint32_t i = 0; i < 4 * comparing_.size(); ++i) {
-        entries.push_back({Compared::first_constant + i, static_cast<std::uint32_t>(i * sizeof(VkBool32)),
-                           sizeof(VkBool32)});
-        values.push_back((choices >> i & 1U) != 0 ? VK_TRUE : VK_FALSE);
-    }
+    const auto add = [&](std::uint32_t number, std::uint64_t bits, std::size_t size) {
+        entries.push_back({number, static_cast<std::uint32_t>(values.size() * sizeof(bits)), size});
+        values.push_back(bits);
+    };
+    for (std::uint32_t i = 0; i < 4 * comparing_.size(); ++i)
+        add(Compared::first_constant + i, choices >> i & 1U, sizeof(VkBool32));
+    for (const manifest::ChosenConstant& one : constants_) add(one.number, one.bits, one.size);
     VkSpecializationInfo constants{};
     constants.mapEntryCount = static_cast<std::uint32_t>(entries.size());
     constants.pMapEntries = entries.data();
-    constants.dataSize = values.size() * sizeof(VkBool32);
+    constants.dataSize = values.size() * sizeof(std::uint64_t);
     constants.pData = values.data();
     VkComputePipelineCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;

@@ -64,6 +64,7 @@ private:
     bool full_subgroups_ = false;
     VkShaderModule module_ = VK_NULL_HANDLE;  ///< kept for pipelines to come, of kernels that compare
     std::vector<std::size_t> comparing_;
+    std::vector<manifest::ChosenConstant> constants_;  ///< with which pipelines are made
     mutable std::mutex mutex_;
     mutable std::map<std::uint64_t, VkPipeline> by_choices_;
 };

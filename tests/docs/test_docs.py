@@ -265,3 +265,43 @@ def test_pytorch(
     folders = [tmp_path, generated_folder("tensor_views"), os.environ["PYTHONPATH"]]
     path = os.pathsep.join(map(str, folders))
     assert run("env", f"PYTHONPATH={path}", sys.executable, tmp_path / "page.py", cwd=tmp_path) == expected
+
+
+def test_constants_at_run_time(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The page's filters compute what their constants say, in both languages."""
+    page = source_dir / "docs" / "link_time.md"
+    (tmp_path / "filters.slang").write_text(blocks(page, "slang")[1])
+    (tmp_path / "filters.kf.json").write_text(blocks(page, "json")[1])
+    run(build_dir / "tool" / "kfgen", "generate", tmp_path / "filters.kf.json", "-o", tmp_path, "--python")
+    python = f"""
+import kernelfunctions as kf, numpy as np, filters
+x = kf.Tensor.from_numpy(np.array([1, 2, 3], np.float32)).with_grads()
+z = kf.Tensor.from_numpy(np.arange(256, dtype=np.float32))
+{blocks(page, "python")[1]}
+print(y.to_numpy(), x.grad.to_numpy(), filters.power(x).to_numpy())
+print(np.array_equal(z.to_numpy(), np.arange(256).reshape(-1, 32)[:, ::-1].reshape(-1)))
+"""
+    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+    printed = run("env", f"PYTHONPATH={path}", sys.executable, "-c", python)
+    assert printed == "[ 2. 16. 54.] [ 6. 24. 54.] [1. 4. 9.]\nTrue\n"
+    (tmp_path / "main.cpp").write_text(
+        f"""
+#include <cstdio>
+#include "filters.h"
+int main() {{
+const kf::Device device = kf::Device::open();
+const filters::Module module(device);
+const auto x = device.tensor<float>({{1, 2, 3}}).with_grads();
+{blocks(page, "cpp")[1]}
+for (const float one : cubed(x).to_vector()) std::printf("%g ", one);
+for (const float one : x.grad().to_vector()) std::printf("%g ", one);
+}}
+"""
+    )
+    program = tmp_path / "filters_demo"
+    run(
+        "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include", "-I", tmp_path,
+        tmp_path / "main.cpp", tmp_path / "filters.cpp", "-o", program,
+        build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl",
+    )  # fmt: skip
+    assert run(program) == "2 16 54 6 24 54 "

@@ -2,6 +2,7 @@
 #include "artifact/assemble.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/interface.h"
 #include "core/items.h"
@@ -85,6 +86,7 @@ Outcome<manifest::Kernel> assemble_kernel(const KernelUnit& unit, const Compiled
     kernel.group_size = unit.group_size;
     kernel.exact = unit.exact;
     kernel.source_hash = unit.source_hash;
+    kernel.group_extents = unit.group_extents;
     for (const auto& [target, emitted] : unit.sources) {
         kernel.records = emitted.records;
         kernel.resources = emitted.resources;
@@ -93,11 +95,36 @@ Outcome<manifest::Kernel> assemble_kernel(const KernelUnit& unit, const Compiled
             layout_of(emitted, compiled.at(target), target == CodeTarget::spirv);
         if (!layout) return layout.errors();
         kernel.layouts[target == CodeTarget::spirv ? "vulkan" : "cuda"] = std::move(layout.value());
+        for (const std::uint32_t constant : compiled.at(target).constants)
+            kernel.constants.push_back(std::int64_t{constant});
         if (target == CodeTarget::spirv)
             kernel.images.push_back(spirv_image(emitted, compiled.at(target), unit.interface));
     }
     kernel.images.insert(kernel.images.end(), cuda_images.begin(), cuda_images.end());
+    // What only the group size is made of isn't in the code.
+    std::set<std::int64_t> constants(kernel.constants.begin(), kernel.constants.end());
+    for (const manifest::GroupExtent& extent : kernel.group_extents)
+        constants.insert(extent.constants.begin(), extent.constants.end());
+    kernel.constants.assign(constants.begin(), constants.end());
     return kernel;
+}
+
+/// Puts what was compiled for other constants beside what has the default ones.
+static void add_chosen(const KernelUnit& unit, const std::vector<manifest::Image>& images,
+                       manifest::Manifest& manifest) {
+    manifest::Kernel& kernel = manifest.kernels.at(static_cast<std::size_t>(unit.chosen_of));
+    kernel.constants.clear();
+    std::vector<std::string> usual;
+    for (const manifest::RunTimeConstant& constant : manifest.constants) {
+        kernel.constants.push_back(static_cast<std::int64_t>(usual.size()));
+        usual.push_back(constant.values.front());
+    }
+    for (manifest::Image& image : kernel.images)
+        if (image.constants.empty() && image.format != "spirv") image.constants = usual;
+    for (manifest::Image image : images) {
+        image.constants = unit.chosen;
+        kernel.images.push_back(std::move(image));
+    }
 }
 
 Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
@@ -122,6 +149,10 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
         }
     }
     for (std::size_t i = 0; i < kernels.units.size(); ++i) {
+        if (kernels.units[i].chosen_of >= 0) {
+            add_chosen(kernels.units[i], cuda_images[i], manifest);
+            continue;
+        }
         Outcome<manifest::Kernel> kernel =
             assemble_kernel(kernels.units[i], compiled[i],
                             cuda_images.empty() ? std::vector<manifest::Image>() : cuda_images[i]);

@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 
 /// Part of every key: raise it when CompiledKernel changes, or what kfgen has Slang make of the same text.
-constexpr std::string_view format = "kernel 17";
+constexpr std::string_view format = "kernel 18";
 
 }  // namespace
 
@@ -34,6 +34,7 @@ std::string kernel_to_bytes(const CompiledKernel& kernel) {
         {"block_size", kernel.block_size},
         {"block", std::move(block)},
         {"features", kernel.features},
+        {"constants", kernel.constants},
     };
     std::string bytes;
     json::to_cbor(document, bytes);
@@ -52,6 +53,7 @@ std::optional<CompiledKernel> kernel_from_bytes(const std::string& bytes) {
                                     field.at(2).get<std::int64_t>()});
         }
         kernel.features = document.at("features").get<std::vector<std::string>>();
+        kernel.constants = document.at("constants").get<std::vector<std::uint32_t>>();
         return kernel;
     } catch (const json::exception&) {
         return std::nullopt;

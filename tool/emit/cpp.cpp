@@ -70,6 +70,10 @@ std::string options_of(const CppFunction& function) {
     if (!sets.empty() && !text.empty()) text += "; ";
     for (std::size_t i = 0; i < sets.size(); ++i)
         text += (i == 0 ? "`variant` is \"" : i + 1 < sets.size() ? ", \"" : " or \"") + sets[i].name + "\"";
+    std::string chosen;
+    for (const LinkConstant* constant : function.plan->calls.front().link.kept())
+        chosen += (chosen.empty() ? "\"" : ", \"") + constant->name + "\"";
+    if (!chosen.empty()) text += (text.empty() ? "" : "; ") + ("`constants` are " + chosen);
     return text;
 }
 

@@ -208,12 +208,21 @@ std::string guard(const KernelContext& kernel) {
 
 /// Returns whether Slang is to let it sample without a level: groups of which it allows that.
 bool samples(const EmittedKernel& kernel, const PlannedCall& call) {
-    return call.group_threads() % 4 == 0 &&
+    return call.group_extents.empty() && call.group_threads() % 4 == 0 &&
            std::any_of(kernel.resources.begin(), kernel.resources.end(),
                        [](const manifest::ResourceSlot& slot) {
                            return slot.kind == manifest::ResourceKind::texture ||
                                   slot.kind == manifest::ResourceKind::combined_texture;
                        });
+}
+
+/// What SPIR-V leaves to who makes a pipeline.
+std::vector<KeptConstant> kept_constants(const LinkTime& link) {
+    std::vector<KeptConstant> kept;
+    for (const LinkConstant* one : link.kept())
+        kept.push_back(
+            {one->name, one->declared.file, one->declared.line, static_cast<std::uint32_t>(kept.size())});
+    return kept;
 }
 
 /// Everything but the source's text.
@@ -255,6 +264,7 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
         kernel.source.globals = request.plan.globals;
     }
     if (request.pass != PassKind::forward || call.is_jvp) kernel.source.hint = backward_hint(call);
+    if (request.target == CodeTarget::spirv) kernel.source.kept = kept_constants(call.link);
     kernel.calls_per_thread = static_cast<std::uint32_t>(context.run.length);
     if (context.rows) kernel.resident_groups = std::max(1U, row_threads / call.group_size[0]);
     return kernel;
@@ -332,7 +342,8 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
                                         {"kernel_run", templates::kernel_run_slang_mustache}});
     if (!text) return text.errors();
     kernel.source.text = std::move(text.value());
-    Outcome<std::string> values = emit_values(context.call.link, request.plan.imports);
+    Outcome<std::string> values =
+        emit_values(context.call.link, request.plan.imports, request.target == CodeTarget::spirv);
     if (!values) return values.errors();
     kernel.source.values = std::move(values.value());
     kernel.source.conformances = context.call.link.conformances;

@@ -27,10 +27,10 @@ std::string last_name(const std::string& name) { return name.substr(name.rfind('
 
 }  // namespace
 
-Outcome<std::string> emit_values(const LinkTime& link, const std::vector<std::string>& imports) {
-    if (link.constants.empty() && link.types.empty()) return std::string();
+Outcome<std::string> emit_values(const LinkTime& link, const std::vector<std::string>& imports, bool keeps) {
     View::List declarations;
     for (const LinkConstant& constant : link.constants) {
+        if (keeps && constant.is_kept()) continue;
         declarations.push_back(declaration(constant.name, "export static const " +
                                                               declared_name(constant.type) + " " +
                                                               last_name(constant.name) + " = " +
@@ -41,6 +41,7 @@ Outcome<std::string> emit_values(const LinkTime& link, const std::vector<std::st
             type.name, "export struct " + last_name(type.name) +
                            (type.interfaces.empty() ? "" : " : " + type.interfaces) + " = " + type.type));
     }
+    if (declarations.empty()) return std::string();
     // Numbers need none, and without them there is less that could be ambiguous.
     const bool needs_imports =
         !link.types.empty() || std::any_of(link.constants.begin(), link.constants.end(),

@@ -5,11 +5,14 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "core/interface.h"
+#include "core/join.h"
 #include "core/sha256.h"
 #include "emit/block.h"
 #include "emit/kinds/questions.h"
+#include "plan/group_extents.h"
 
 namespace kf::gen {
 
@@ -100,6 +103,7 @@ public:
                     one.fused_deterministic = collect_pass(call, PassKind::fused, Sums::exact);
             }
         }
+        add_chosen();
         if (!errors_.empty()) return errors_;
         return std::move(set_);
     }
@@ -118,8 +122,45 @@ private:
         return indices;
     }
 
+    /// CUDA knows no constants that are set when code is loaded: it has code for each combination.
+    void add_chosen() {
+        for (const Choosable& one : choosable_) {
+            const LinkTime& link = one.request.call.link;
+            for (const std::vector<std::string>& values : link.combinations()) {
+                PlannedCall call = one.request.call;
+                const manifest::GroupExtents extents = std::exchange(call.group_extents, {});
+                call.link = link.with(values);
+                if (!extents.empty()) {
+                    const auto size = size_with(extents, values);
+                    std::transform(size.begin(), size.end(), call.group_size.begin(),
+                                   [](std::int64_t extent) { return static_cast<std::uint32_t>(extent); });
+                }
+                KernelRequest request{
+                    plan_,           call, one.request.pass, one.request.variant, CodeTarget::cuda_source,
+                    one.request.sums};
+                Outcome<EmittedKernel> emitted = emit_kernel(request);
+                if (!emitted) {
+                    add_distinct(errors_, emitted.errors());
+                    continue;
+                }
+                KernelUnit unit = set_.units.at(one.unit);
+                unit.sources.clear();
+                unit.group_size = call.group_size;
+                unit.group_extents.clear();
+                unit.chosen_of = static_cast<std::int64_t>(one.unit);
+                unit.chosen = values;
+                unit.name += " (" + join(values) + ")";
+                unit.source_hash =
+                    hex_digest(emitted.value().source.text + emitted.value().source.code_text());
+                unit.sources.emplace(CodeTarget::cuda_source, std::move(emitted.value()));
+                set_.units.push_back(std::move(unit));
+            }
+        }
+    }
+
     std::int64_t add(KernelRequest request) {
         KernelUnit unit;
+        unit.group_extents = request.call.group_extents;
         unit.variant = request.variant;
         unit.group_size = request.call.group_size;
         unit.exact = request.sums == Sums::exact;
@@ -147,9 +188,17 @@ private:
         if (known != alike.end()) return static_cast<std::int64_t>(*known);
         alike.push_back(set_.units.size());
         unit.source_hash = hex_digest(text);
+        if (unit.sources.contains(CodeTarget::cuda_source) && !request.call.link.kept().empty())
+            choosable_.push_back({request, set_.units.size()});
         set_.units.push_back(std::move(unit));
         return static_cast<std::int64_t>(set_.units.size()) - 1;
     }
+
+    /// A unit that run time chooses constants of, and what it was made for.
+    struct Choosable {
+        KernelRequest request;
+        std::size_t unit = 0;
+    };
 
     /// Places in the spec differ between calls that share a kernel; the first one's stays.
     static bool same_kernel(const KernelUnit& a, const KernelUnit& b) {
@@ -165,6 +214,7 @@ private:
     const Plan& plan_;
     const std::vector<CodeTarget>& targets_;
     KernelSet set_;
+    std::vector<Choosable> choosable_;
     std::unordered_map<std::size_t, std::vector<std::size_t>> by_codes_;  ///< units, by a hash of their code
     Diagnostics errors_;
 };

@@ -18,9 +18,14 @@ struct KernelUnit {
     manifest::Variant variant = manifest::Variant::contiguous;
     std::array<std::uint32_t, 3> group_size{1, 1, 1};
     std::map<CodeTarget, EmittedKernel> sources;
-    bool exact = false;       ///< sums exactly
-    std::string source_hash;  ///< SHA-256 of all targets' sources, hex
-    std::string interface;    ///< what the code relies on: see core/interface.h
+    bool exact = false;                         ///< sums exactly
+    std::string source_hash;                    ///< SHA-256 of all targets' sources, hex
+    std::string interface;                      ///< what the code relies on: see core/interface.h
+    manifest::GroupExtents group_extents = {};  ///< what makes `group_size` of constants
+    /// The unit that this is for other values of Plan::link's kept constants, in CUDA alone, and these; such
+    /// units are behind all others. -1: it is for itself.
+    std::int64_t chosen_of = -1;
+    std::vector<std::string> chosen = {};
 
     bool operator==(const KernelUnit&) const = default;
 };

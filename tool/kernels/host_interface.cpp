@@ -9,6 +9,8 @@ manifest::Manifest host_interface(const Plan& plan) {
     manifest::Manifest manifest;
     manifest.name = plan.name;
     manifest.messages = plan.messages;
+    for (const LinkConstant* constant : plan.link.kept())
+        manifest.constants.push_back({constant->name, constant->type.scalar, constant->values});
     for (const PlannedFunction& planned : plan.functions) {
         manifest::Function& function = manifest.functions.emplace_back();
         function.name = planned.name;

@@ -5,7 +5,9 @@
 #include <array>
 #include <string_view>
 
+#include "core/join.h"
 #include "plan/candidates.h"
+#include "plan/group_extents.h"
 #include "plan/kinds/questions.h"
 
 namespace kf::gen {
@@ -105,6 +107,61 @@ std::string size_text(const std::array<std::int64_t, 3>& size) {
            "]";
 }
 
+/// "group-size" where constants that run time chooses may say how large groups are, in another way than
+/// products.
+std::optional<Diagnostic> check_computed(const Function& function, const LinkTime& link) {
+    const std::vector<const LinkConstant*> kept = link.kept();
+    if (kept.empty() || function.group_text.empty() || function.group_size[0] > 0) return std::nullopt;
+    return Diagnostic{Severity::error,
+                      "group-size",
+                      function.location,
+                      "[numthreads(" + join(function.group_text) + ")] of '" + function.name +
+                          "' is no product of numbers and constants that are known here, and run time "
+                          "chooses '" +
+                          kept.front()->name + "'",
+                      {"write a product, as in [numthreads(" + kept.front()->name + " * 2, 1, 1)]",
+                       "listed at " + format_place(kept.front()->given)}};
+}
+
+bool is_possible(const std::array<std::int64_t, 3>& size) {
+    const auto& [x, y, z] = size;
+    return x > 0 && y > 0 && z > 0 && x <= most_threads && y <= most_threads && z <= 64 &&
+           x * y * z <= most_threads;
+}
+
+/// "group-size" for a value that run time is to choose from and that no group can have; others keep their
+/// defaults.
+std::optional<Diagnostic> check_listed_sizes(const Function& function, const manifest::GroupExtents& extents,
+                                             const LinkTime& link) {
+    const std::vector<const LinkConstant*> kept = link.kept();
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        std::vector<std::string> values = link.default_values();
+        for (const std::string& value : kept[i]->values) {
+            values[i] = value;
+            const auto size = size_with(extents, values);
+            if (extents.empty() || is_possible(size)) continue;
+            return Diagnostic{Severity::error,
+                              "group-size",
+                              kept[i]->given,
+                              "with '" + kept[i]->name + "' = " + value + " '" + function.name +
+                                  "' has groups of " + size_text(size) +
+                                  "; at most 1024 threads in all, and 64 along z, are possible",
+                              {"declared at " + format_place(function.location)}};
+        }
+    }
+    return std::nullopt;
+}
+
+/// The function with the group size that it has when linked so.
+Function with_group_size(Function function, const LinkTime& link, PlannedCall& planned) {
+    planned.group_text = function.group_text;
+    const auto extents = group_extents(function.group_text, function.name, link);
+    if (!extents) return function;
+    function.group_size = size_with(*extents, link.default_values());
+    if (is_chosen(*extents)) planned.group_extents = *extents;
+    return function;
+}
+
 /// What the spec and the source say, or what is usual for the length of the thread's id.
 Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Function& function) {
     std::optional<std::array<std::int64_t, 3>> said;
@@ -137,7 +194,7 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
             {"say it in the call: \"threads\": [16, 16]", "declared at " + format_place(function.location)}};
     }
     const auto& [x, y, z] = *said;
-    if (x > most_threads || y > most_threads || z > 64 || x * y * z > most_threads) {
+    if (!is_possible(*said)) {
         return Diagnostic{Severity::error,
                           "group-size",
                           place,
@@ -269,11 +326,26 @@ manifest::Dispatch dispatch_of(const CallSpec& call, const Function& function) {
     return manifest::Dispatch::elements;
 }
 
-Diagnostics plan_dispatch(const CallSpec& call, const Function& function, PlannedCall& planned) {
+Diagnostics plan_dispatch(const CallSpec& call, const Function& declared, const LinkTime& link,
+                          PlannedCall& planned) {
     planned.rank = 3;
+    const Function function = with_group_size(declared, link, planned);
     Diagnostics errors = check_arguments(call, planned);
     const Diagnostics passes = check_passes(call, planned);
     errors.insert(errors.end(), passes.begin(), passes.end());
+    if (auto computed = check_computed(function, link)) {
+        errors.push_back(std::move(*computed));
+        return errors;
+    }
+    if (is_chosen(planned.group_extents) && call.backward.enabled) {
+        errors.push_back(dispatch_error(call.backward.location,
+                                        "run time chooses the group size of '" + function.name +
+                                            "', for which this version of kfgen makes no derivatives"));
+    }
+    if (auto too_large = check_listed_sizes(function, planned.group_extents, link)) {
+        errors.push_back(std::move(*too_large));
+        return errors;
+    }
     const Outcome<std::array<std::uint32_t, 3>> size = stated_size(call, function);
     if (!size) {
         errors.insert(errors.end(), size.errors().begin(), size.errors().end());

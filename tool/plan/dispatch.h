@@ -26,6 +26,7 @@ manifest::Dispatch dispatch_of(const CallSpec& call, const Function& function);
 /// are in a kernel. Errors: "dispatch-argument" for arguments that are no value or whole tensor, outputs and
 /// passes that such a call can't have; "group-size" where nothing states it, or the spec contradicts the
 /// source; "system-value".
-Diagnostics plan_dispatch(const CallSpec& call, const Function& function, PlannedCall& planned);
+Diagnostics plan_dispatch(const CallSpec& call, const Function& declared, const LinkTime& link,
+                          PlannedCall& planned);
 
 }  // namespace kf::gen

@@ -2,6 +2,7 @@
 #include "plan/link_time.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "diagnostic/suggest.h"
 #include "plan/kinds/constant.h"
@@ -32,6 +33,8 @@ std::vector<std::string> names_in(const std::string& interfaces) {
     return names;
 }
 
+std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
 /// What may stand in front of the name: "a.b." and "a.", then nothing, for what a.b declares.
 std::vector<std::string> prefixes_of(std::string name) {
     std::vector<std::string> prefixes;
@@ -56,11 +59,13 @@ void replace(std::vector<One>& all, One one) {
 
 class Linker {
 public:
-    Linker(const LinkTime& base, const Module& module, TypeLookup& types)
-        : made_(base), module_(&module), types_(&types) {}
+    Linker(const LinkTime& base, const Module& module, TypeLookup& types, bool is_variant)
+        : made_(base), module_(&module), types_(&types), is_variant_(is_variant) {}
 
     Outcome<LinkTime> link(const LinkSpec& spec) {
         check_given_once();
+        for (const LinkDeclaration& one : module_->link)
+            if (!one.gives && !one.default_value.empty()) made_.defaults[one.name] = one.default_value;
         for (const ConstantSpec& constant : spec.constants) add(constant);
         for (const NamedText& type : spec.types) add(type);
         add(spec.conformances);
@@ -134,12 +139,56 @@ private:
                   {"declared at " + format_place(declared->location)});
             return;
         }
-        const std::optional<std::string> value = kinds::constant_text(spec.value, type);
-        if (!value) {
-            errors_.push_back(kinds::constant_misfit(spec.value, what, type));
+        LinkConstant made{spec.name, type, {}, {}, declared->location, spec.location};
+        if (spec.values.empty()) {
+            const LinkConstant* known = made_.constant(spec.name);
+            if (known != nullptr && known->is_kept()) {
+                error("constant-at-run-time", spec.location,
+                      what + " is listed for run time to choose: a variant can't fix it",
+                      {"listed at " + format_place(known->given),
+                       ".options(constants={\"" + spec.name + "\": " + spec.value.text + "}) chooses it"});
+                return;
+            }
+        } else if (!can_keep(spec, *declared, what)) {
             return;
         }
-        replace(made_.constants, {spec.name, type, *value});
+        const auto add_value = [&](const ConstantScalar& scalar, std::string& text) {
+            const std::optional<std::string> value = kinds::constant_text(scalar, type);
+            if (!value) errors_.push_back(kinds::constant_misfit(scalar, what, type));
+            text = value.value_or("");
+            return value.has_value();
+        };
+        if (!add_value(spec.value, made.value)) return;
+        for (const ConstantScalar& scalar : spec.values) {
+            std::string text;
+            if (!add_value(scalar, text)) return;
+            if (std::find(made.values.begin(), made.values.end(), text) == made.values.end())
+                made.values.push_back(std::move(text));
+        }
+        replace(made_.constants, std::move(made));
+    }
+
+    /// Whether run time can choose it.
+    bool can_keep(const ConstantSpec& spec, const LinkDeclaration& declared, const std::string& what) {
+        const std::string place = "declared at " + format_place(declared.location);
+        if (!declared.is_specialization) {
+            error("constant-at-run-time", spec.location,
+                  what + " has a list of values, which are for specialization constants",
+                  {place, "declare it '[SpecializationConstant] const " + declared.type.name + " " +
+                              last_part(declared.name) +
+                              " = …;', or give \"variants\" of the call a value each"});
+        } else if (declared.type.is_enum) {
+            error("constant-at-run-time", spec.location,
+                  what + " has a list of values, and is an enum: run time chooses numbers and truth values",
+                  {place, "give \"variants\" of the call a value each"});
+        } else if (is_variant_) {
+            error("constant-at-run-time", spec.location,
+                  what + " has a list of values in a variant: all variants let run time choose the same",
+                  {"list them in the spec's own \"constants\""});
+        } else {
+            return true;
+        }
+        return false;
     }
 
     static bool is_same_scalar(const std::string& name, const Type& type) {
@@ -238,8 +287,30 @@ private:
     LinkTime made_;
     const Module* module_;
     TypeLookup* types_;
+    bool is_variant_;
     Diagnostics errors_;
 };
+
+bool is_part_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool mentions(const std::string& text, const std::string& word) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_part_of_word(text[at - 1])) &&
+            (end == text.size() || !is_part_of_word(text[end])))
+            return true;
+    }
+    return false;
+}
+
+/// Whether an extent in it is made of the constant.
+bool is_sized_by(const Type& type, const std::string& constant) {
+    const auto is_one = [&](const Type& inner) { return is_sized_by(inner, constant); };
+    return mentions(type.link_extent, constant) ||
+           std::any_of(type.element.begin(), type.element.end(), is_one) ||
+           std::any_of(type.fields.begin(), type.fields.end(),
+                       [&](const Field& field) { return is_one(field.type); });
+}
 
 const Type* without_size(const Type& type) {
     if (type.kind == TypeKind::array && !type.link_extent.empty() && type.extent == 0) return &type;
@@ -254,7 +325,109 @@ const Type* without_size(const Type& type) {
 
 Outcome<LinkTime> link_time(const LinkSpec& spec, const LinkTime& base, const Module& module,
                             TypeLookup& types) {
-    return Linker(base, module, types).link(spec);
+    return Linker(base, module, types, base != LinkTime{}).link(spec);
+}
+
+const LinkConstant* LinkTime::constant(const std::string& name) const {
+    const auto found = std::find_if(constants.begin(), constants.end(),
+                                    [&](const LinkConstant& one) { return one.name == name; });
+    return found == constants.end() ? nullptr : &*found;
+}
+
+std::vector<const LinkConstant*> LinkTime::kept() const {
+    std::vector<const LinkConstant*> found;
+    for (const LinkConstant& one : constants)
+        if (one.is_kept()) found.push_back(&one);
+    return found;
+}
+
+std::int64_t LinkTime::number_of(const LinkConstant& kept_one) const {
+    const std::vector<const LinkConstant*> all = kept();
+    return std::find(all.begin(), all.end(), &kept_one) - all.begin();
+}
+
+std::vector<std::string> LinkTime::default_values() const {
+    std::vector<std::string> values;
+    for (const LinkConstant* one : kept()) values.push_back(one->value);
+    return values;
+}
+
+std::vector<std::vector<std::string>> LinkTime::combinations() const {
+    std::vector<std::vector<std::string>> all{{}};
+    for (const LinkConstant* one : kept()) {
+        std::vector<std::vector<std::string>> longer;
+        for (const std::vector<std::string>& values : all) {
+            for (const std::string& value : one->values) {
+                longer.push_back(values);
+                longer.back().push_back(value);
+            }
+        }
+        all = std::move(longer);
+    }
+    all.erase(all.begin());
+    return all;
+}
+
+LinkTime LinkTime::with(const std::vector<std::string>& chosen) const {
+    LinkTime made = *this;
+    std::size_t number = 0;
+    for (LinkConstant& one : made.constants) {
+        if (!one.is_kept()) continue;
+        one.value = chosen.at(number++);
+        one.values.clear();
+    }
+    return made;
+}
+
+Diagnostics check_kept(const Spec& spec, const LinkTime& link) {
+    constexpr std::size_t most = 64;
+    const std::vector<const LinkConstant*> kept = link.kept();
+    if (kept.empty()) return {};
+    Diagnostics errors;
+    if (spec.device_header) {
+        errors.push_back(link_error(
+            "constant-at-run-time", *spec.device_header,
+            "a device header has one value of '" + kept.front()->name +
+                "', which the spec lists for run time to choose",
+            {"listed at " + format_place(kept.front()->given), "write the header by a spec of its own"}));
+    }
+    const bool is_for_cuda =
+        std::any_of(spec.targets.begin(), spec.targets.end(),
+                    [](const TargetSpec& target) { return target.backend == Backend::cuda; });
+    std::size_t combinations = 1;
+    for (const LinkConstant* one : kept) combinations = std::min(combinations * one->values.size(), most + 1);
+    if (is_for_cuda && combinations > most) {
+        errors.push_back(
+            link_error("constant-at-run-time", kept.front()->given,
+                       "the constants listed for run time to choose have more than " + std::to_string(most) +
+                           " combinations of values, for each of which CUDA's kernels would be compiled",
+                       {"list fewer values: on Vulkan those that aren't listed can be chosen, too"}));
+    }
+    return errors;
+}
+
+Diagnostics check_kept_sizes(const CallSpec& call, const LinkTime& link,
+                             const std::vector<const Function*>& candidates) {
+    const std::vector<const LinkConstant*> kept = link.kept();
+    if (kept.empty()) return {};
+    Diagnostics errors;
+    const auto check = [&](const Type& type, const Function& function, const std::string& what) {
+        for (const LinkConstant* one : kept) {
+            if (!is_sized_by(type, last_part(one->name))) continue;
+            errors.push_back(link_error(
+                "constant-at-run-time", one->given,
+                "'" + one->name + "' is listed for run time to choose, and the size of " + what + " of '" +
+                    call.written() + "' depends on it",
+                {"declared at " + format_place(function.location),
+                 "state one value, in a spec of its own: hosts pass such arrays as they were generated"}));
+        }
+    };
+    for (const Function* function : candidates) {
+        for (const Parameter& parameter : function->parameters)
+            check(parameter.type, *function, "the parameter '" + parameter.name + "'");
+        check(function->result, *function, "the result");
+    }
+    return errors;
 }
 
 Diagnostics check_link_sizes(const CallSpec& call, const std::vector<const Function*>& candidates) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/manifest.h"
+#include "core/run_time_constant.h"
 #include "plan/link_time.h"
 #include "slang/kernel_source.h"
 #include "slang/module.h"
@@ -102,6 +103,8 @@ struct PlannedCall {
     manifest::Dispatch dispatch = manifest::Dispatch::elements;
     bool declares_group_size = false;  ///< by [numthreads]
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
+    std::vector<std::string> group_text = {};   ///< as Function's
+    manifest::GroupExtents group_extents = {};  ///< where run time chooses some of it
     /// How many threads of a group lie beside each other in a tile of pixels; 0: the spec states groups of
     /// one dimension.
     std::uint32_t group_width = 0;
@@ -174,6 +177,7 @@ struct Plan {
     std::vector<std::string> flag_enums = {};            ///< the names of enums whose members are combined
     std::map<std::string, FieldDefaults> defaults = {};  ///< by struct, of those that have some
     std::vector<manifest::Message> messages = {};        ///< that kernels name when they report
+    LinkTime link = {};                                  ///< the spec's, for all but variants
 
     bool operator==(const Plan&) const = default;
 };

@@ -112,8 +112,9 @@ public:
 
 class CallPlanner {
 public:
-    CallPlanner(const CallSpec& call, TypeLookup& types, const HostStructs& hosts, Diagnostics& errors)
-        : call_(call), types_(types), hosts_(hosts), errors_(errors) {}
+    CallPlanner(const CallSpec& call, const LinkTime& link, TypeLookup& types, const HostStructs& hosts,
+                Diagnostics& errors)
+        : call_(call), link_(link), types_(types), hosts_(hosts), errors_(errors) {}
 
     /// Returns the overload that each combination of kinds means.
     std::vector<Fit> plan(const std::vector<const Function*>& candidates) {
@@ -339,7 +340,7 @@ private:
         planned.group_width = group_width(call_.threads);
         planned.dispatch = dispatch_of(call_, function);
         if (planned.dispatch != manifest::Dispatch::elements)
-            errors = plan_dispatch(call_, function, planned);
+            errors = plan_dispatch(call_, function, link_, planned);
         if (!errors.empty()) return errors;
         errors = plan_backward(function, grads, planned);
         if (!errors.empty()) return errors;
@@ -678,6 +679,7 @@ private:
     }
 
     const CallSpec& call_;
+    const LinkTime& link_;
     TypeLookup& types_;
     const HostStructs& hosts_;
     Diagnostics& errors_;
@@ -749,11 +751,12 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
     Diagnostics errors = check_public(candidates.value());
     if (errors.empty()) errors = check_tensor_types(call, candidates.value());
     if (errors.empty()) errors = check_link_sizes(call, candidates.value());
+    if (errors.empty()) errors = check_kept_sizes(call, link, candidates.value());
     if (!errors.empty()) return errors;
     const auto variants = plan_variants(call, link, modules, all_types);
     if (!variants) return variants.errors();
     const auto plan_fits = [&](const CallSpec& spec, const std::vector<const Function*>& functions) {
-        std::vector<Fit> fits = CallPlanner(spec, lookup, hosts, errors).plan(functions);
+        std::vector<Fit> fits = CallPlanner(spec, link, lookup, hosts, errors).plan(functions);
         for (Fit& fit : fits) {
             fit.planned.module = home.value().import_name;
             fit.planned.link = link;
@@ -812,7 +815,9 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types,
     TypeLookup& lookup = types != nullptr ? *types : no_types;
     const Outcome<LinkTime> link = link_time(spec.values, {}, module, lookup);
     if (!link) return link.errors();
-    Diagnostics errors;
+    plan.link = link.value();
+    Diagnostics errors = check_kept(spec, link.value());
+    if (!errors.empty()) return errors;
     std::vector<ShorterOverload> shorter;
     for (const CallSpec& given : spec.calls) {
         if (auto failure = check_this(given)) {

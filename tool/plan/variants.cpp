@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "plan/group_extents.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -67,6 +68,16 @@ std::array<std::uint32_t, 3> group_size_of(const PlannedCall& call, const Thread
     if (call.dispatch == manifest::Dispatch::elements) return group_size(threads, call.rank);
     return {static_cast<std::uint32_t>(threads.size[0]), static_cast<std::uint32_t>(threads.size[1]),
             static_cast<std::uint32_t>(threads.size[2])};
+}
+
+/// What [numthreads] says with the variant's constants.
+void settle_group_size(PlannedCall& call, const LinkTime& link) {
+    const auto extents = group_extents(call.group_text, call.function, link);
+    if (!extents) return;
+    const std::array<std::int64_t, 3> size = size_with(*extents, link.default_values());
+    for (std::size_t i = 0; i < size.size(); ++i)
+        call.group_size.at(i) = static_cast<std::uint32_t>(size.at(i));
+    call.group_extents = is_chosen(*extents) ? *extents : manifest::GroupExtents();
 }
 
 }  // namespace
@@ -207,6 +218,7 @@ Diagnostics add_variants(Plan& plan) {
                                  [&](const PlannedVariant& one) { return one.name == variant.name; });
                 if (own == call.variants.end()) continue;
                 if (own->mapped != nullptr) call = PlannedCall(*own->mapped);
+                settle_group_size(call, variant.link);
                 if (variant.threads) {
                     const std::array<std::uint32_t, 3> declared = call.group_size;
                     call.group_size = group_size_of(call, *variant.threads);

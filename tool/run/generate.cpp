@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "artifact/assemble.h"
 #include "artifact/coff_object.h"
@@ -274,6 +275,7 @@ private:
         Outcome<Collected> collected = collect();
         if (!collected) return collected.errors();
         Collected& all = collected.value();
+        std::erase_if(all.kernels.units, [](const KernelUnit& unit) { return unit.chosen_of >= 0; });
         const Outcome<std::vector<std::int64_t>> chosen = choose(all.whole, all.kernels);
         if (!chosen) return chosen.errors();
         KernelSet kernels{{}, all.kernels.calls};
@@ -336,11 +338,29 @@ private:
         auto compiled = noted(compile(plan, kernels, std::move(compiler)));
         if (!compiled) return compiled.errors();
         if (!failures.empty()) return failures;
+        drop_alike(kernels, compiled.value());
         auto cuda_images = noted(compile_for_cuda(kernels, compiled.value()));
         if (!cuda_images) return cuda_images.errors();
         auto manifest = noted(assemble(whole, kernels, compiled.value(), cuda_images.value(), producers_));
         if (!manifest) return manifest.errors();
         return Assembled{std::move(plan), std::move(manifest.value())};
+    }
+
+    /// Kernels whose code is the same whatever run time chooses need one.
+    static void drop_alike(KernelSet& kernels, std::vector<CompiledUnit>& compiled) {
+        const auto code = [&](std::size_t unit) -> const std::string& {
+            return compiled[unit].at(CodeTarget::cuda_source).code;
+        };
+        std::set<std::int64_t> differ;
+        for (std::size_t i = 0; i < kernels.units.size(); ++i) {
+            const std::int64_t of = kernels.units[i].chosen_of;
+            if (of >= 0 && code(i) != code(static_cast<std::size_t>(of))) differ.insert(of);
+        }
+        for (std::size_t i = kernels.units.size(); i-- > 0;) {
+            if (kernels.units[i].chosen_of < 0 || differ.contains(kernels.units[i].chosen_of)) continue;
+            kernels.units.erase(kernels.units.begin() + static_cast<std::ptrdiff_t>(i));
+            compiled.erase(compiled.begin() + static_cast<std::ptrdiff_t>(i));
+        }
     }
 
     Outcome<std::vector<CompiledUnit>> compile(const Plan& plan, const KernelSet& kernels,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/artifact.h"
+#include "core/choose_constants.h"
 #include "core/join.h"
 #include "core/sha256.h"
 #include "emit/overload.h"
@@ -43,6 +44,7 @@ std::string image_text(const manifest::Image& image, const ImageHolders& holders
         text += ", shared by " + std::to_string(held->second) + " kernels";
     text += "\n    entry point " + image.entry_point;
     if (!image.features.empty()) text += ", needs " + join(image.features);
+    if (!image.constants.empty()) text += ", for the constants " + join(image.constants);
     return text + "\n";
 }
 
@@ -89,6 +91,8 @@ std::string inspection(const manifest::Manifest& manifest) {
     }
     std::string text = manifest.name + ", ABI " + std::to_string(manifest.abi) + "\n";
     for (const auto& [name, version] : manifest.producers) text += "made by " + name + " " + version + "\n";
+    if (!manifest.constants.empty())
+        text += "constants at run time: " + detail::constants_text(manifest) + "\n";
     text += "\n";
     for (const manifest::Function& function : manifest.functions) {
         text += function_heading(function.name, function.calls.size());

@@ -87,6 +87,7 @@ public:
     std::vector<InterfaceChange> run(const Manifest& before, const Manifest& now) {
         if (before.name != now.name)
             add(true, "name", "the name was '" + before.name + "' and is '" + now.name + "'");
+        compare_constants(before, now);
         const auto old_functions = named_functions(before);
         const auto new_functions = named_functions(now);
         std::set<const manifest::Function*> met;
@@ -275,6 +276,35 @@ private:
             add(true, "gradient_overwrites",
                 subject + (now.overwrite ? "has its gradient replaced, not added to, now"
                                          : "has its gradient added to, not replaced, now"));
+    }
+
+    /// What run time chooses of all functions.
+    void compare_constants(const Manifest& before, const Manifest& now) {
+        for (const manifest::RunTimeConstant& old : before.constants) {
+            const std::string subject = "the constant '" + old.name + "' ";
+            const auto same = std::ranges::find(now.constants, old.name, &manifest::RunTimeConstant::name);
+            if (same == now.constants.end()) {
+                add(true, "constant_removed", subject + "can't be chosen at run time any more");
+                continue;
+            }
+            if (same->type != old.type)
+                add(true, "constant_type",
+                    subject + "was of the type " + to_string(old.type) + " and is of " +
+                        to_string(same->type));
+            if (same->values.front() != old.values.front())
+                add(true, "constant_default",
+                    subject + "was " + old.values.front() + " by default and is " + same->values.front());
+            for (const std::string& value : old.values) {
+                if (std::ranges::find(same->values, value) == same->values.end())
+                    add(true, "constant_value",
+                        subject + "lists no " + value + " any more, which CUDA requires");
+            }
+        }
+        for (const manifest::RunTimeConstant& one : now.constants) {
+            if (std::ranges::find(before.constants, one.name, &manifest::RunTimeConstant::name) ==
+                before.constants.end())
+                add(false, "constant_added", "the constant '" + one.name + "' can be chosen at run time");
+        }
     }
 
     void compare_variants(const manifest::Function& before, const manifest::Function& now) {

@@ -24,8 +24,9 @@ enum class CodeTarget : std::uint8_t { spirv, cuda_source };
 
 struct CodeForm {
     CodeTarget target = CodeTarget::spirv;
-    bool places = false;        ///< the code says what lines it was made of
-    bool sets_globals = false;  ///< of a kernel that sets global parameters: see KernelSource::globals
+    bool places = false;           ///< the code says what lines it was made of
+    bool sets_globals = false;     ///< of a kernel that sets global parameters: see KernelSource::globals
+    bool keeps_constants = false;  ///< of one that leaves some to run time: see KernelSource::kept
 };
 
 /// The line after Slang's own prelude in CUDA source; what follows it is the kernel.
@@ -81,6 +82,7 @@ struct CompiledKernel {
     std::int64_t block_size = 0;     ///< bytes of the parameter struct, padding at its end included
     std::vector<FieldLayout> block;  ///< its fields in order, and theirs behind each
     std::vector<std::string> features;  ///< what the device must offer: see docs/runtime.md, "features"
+    std::vector<std::uint32_t> constants = {};  ///< the KeptConstant::id of those that it depends on
 };
 
 /// Not thread-safe: one per worker thread. Nothing throws and nothing aborts: whatever Slang does

@@ -236,6 +236,27 @@ std::optional<std::array<std::int64_t, 3>> stated_group_size(const std::vector<s
     return std::nullopt;
 }
 
+std::vector<std::string> written_group_size(const std::vector<std::string>& attributes) {
+    std::vector<std::string> extents;
+    for (const std::string& attribute : attributes) {
+        const std::string_view name = name_of(attribute);
+        if (!is_group_size(name) || attribute.size() < name.size() + 2) continue;
+        int nested = 0;
+        extents.emplace_back();
+        for (const char c :
+             std::string_view(attribute).substr(name.size() + 1, attribute.size() - name.size() - 2)) {
+            nested += c == '(' ? 1 : c == ')' ? -1 : 0;
+            if (c == ',' && nested == 0) {
+                extents.emplace_back();
+            } else {
+                extents.back() += c;
+            }
+        }
+        break;
+    }
+    return extents;
+}
+
 std::string group_size_struct(std::string_view function) { return "kf_threads_" + std::string(function); }
 
 std::string as_functions(std::string_view original) {

@@ -18,6 +18,10 @@ namespace kf::gen {
 /// Whether one of them makes it a stage of another pipeline, or a function of the host.
 [[nodiscard]] bool is_other_entry(const std::vector<std::string>& attributes);
 
+/// What `numthreads(…)` among them has in its brackets, without blanks: "taps*2", "1", "1"; empty where it
+/// isn't there.
+[[nodiscard]] std::vector<std::string> written_group_size(const std::vector<std::string>& attributes);
+
 /// The group size that `numthreads(…)` among them states in numbers; nothing where it doesn't.
 [[nodiscard]] std::optional<std::array<std::int64_t, 3>> stated_group_size(
     const std::vector<std::string>& attributes);

@@ -34,6 +34,7 @@
 #include "slang/session.h"
 #include "slang/settable_globals.h"
 #include "slang/signed_remainders.h"
+#include "slang/specialization_constants.h"
 #include "slang/spirv.h"
 #include "slang/spirv_text.h"
 #include "slang/spirv_validator.h"
@@ -132,6 +133,7 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
         }
         if (!generated && !error.location.file.empty()) {
             error.notes.push_back("found while compiling the kernel '" + source.entry_point + "'");
+            note_kept(error, source);
             continue;
         }
         if (generated && error.id == not_public) {
@@ -159,6 +161,7 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
                 "write 'for (; i < n;)' for 'while (i < n)'");
         }
         if (!source.hint.empty()) error.notes.push_back(source.hint);
+        note_kept(error, source);
         error.location = source.origin;
         for (std::string& note : error.notes) {
             if (note.starts_with(virtual_folder)) {
@@ -349,8 +352,8 @@ private:
     }
 
     Entry& entry(const CodeForm& form) {
-        return entries_.at(4 * static_cast<std::size_t>(form.target) + (form.places ? 2 : 0) +
-                           (form.sets_globals ? 1 : 0));
+        return entries_.at(8 * static_cast<std::size_t>(form.target) + (form.places ? 4 : 0) +
+                           (form.sets_globals ? 2 : 0) + (form.keeps_constants ? 1 : 0));
     }
 
     // The session with all modules loaded.
@@ -358,6 +361,7 @@ private:
         if (!started_) started_ = start_slang();
         sources_.set_globals(form.sets_globals ? globals_ : std::vector<GlobalForm>());
         sources_.own_textures(form.target == CodeTarget::cuda_source);
+        sources_.keep_constants(form.keeps_constants ? kept_ : std::vector<KeptConstant>());
         Entry& kept = entry(form);
         if (kept.is_fresh()) {
             return &*kept.session;
@@ -778,11 +782,15 @@ private:
     }
 
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
-        const CodeForm form{target, false, !source.globals.empty()};
+        const CodeForm form{target, false, !source.globals.empty(), !source.kept.empty()};
         if (form.sets_globals && globals_ != source.globals) {
             for (const CodeTarget one : {CodeTarget::spirv, CodeTarget::cuda_source})
-                entry({one, false, true}) = {};
+                for (const bool keeps : {false, true}) entry({one, false, true, keeps}) = {};
             globals_ = source.globals;
+        }
+        if (form.keeps_constants && kept_ != source.kept) {
+            for (const bool sets : {false, true}) entry({target, false, sets, true}) = {};
+            kept_ = source.kept;
         }
         const Outcome<Session*> found = session_for(form);
         if (!found) {
@@ -846,6 +854,7 @@ private:
                 return arrays == BufferArrays::unsettled ? unsettled_arrays(source)
                                                          : invalid_code(source, wrong);
             }
+            if (Diagnostics errors = note_constants(source, kernel); !errors.empty()) return errors;
             if (names_precise(sources_.texts())) kernel.code = without_contraction(kernel.code);
             for (const std::string& feature : required_features(kernel.code))
                 kernel.features.push_back(named_capability(feature, slang_library_path()));
@@ -870,13 +879,14 @@ private:
     Workarounds workarounds_;
     Sources sources_;                          // before the sessions, which must go first
     std::vector<GlobalForm> globals_;          ///< of sessions for kernels that set some
+    std::vector<KeptConstant> kept_;           ///< of sessions for kernels that keep some
     std::optional<bool> needs_foreign_names_;  ///< nothing until a session is made
     bool needs_textures_ = false;              ///< likewise
     bool keeps_gradients_ = true;              ///< unless modules load only without that
     Diagnostics unprotected_;                  ///< that they do, until it is said
     std::shared_ptr<StartedSlang> started_;    // likewise
     std::optional<SpirvValidator> validator_;  ///< once there is code for it
-    std::array<Entry, 8> entries_;             ///< by entry()
+    std::array<Entry, 16> entries_;            ///< by entry()
 };
 
 }  // namespace

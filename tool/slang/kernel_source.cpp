@@ -11,6 +11,7 @@ std::string KernelSource::code_text() const {
     for (const Conformance& one : conformances)
         all += "\n" + one.type + ": " + one.interface_name + " = " + std::to_string(one.id);
     for (const std::string& name : padded_textures) all += "\npadded " + name;
+    for (const KeptConstant& one : kept) all += "\nkept " + std::to_string(one.id) + " " + one.name;
     if (has_aliases) all += "\naliases";
     return all;
 }

@@ -26,6 +26,17 @@ struct GlobalForm {
     bool operator==(const GlobalForm&) const = default;
 };
 
+/// A specialization constant that SPIR-V keeps: who makes a pipeline sets it, by its number.
+struct KeptConstant {
+    std::string name;  ///< "ns.N"
+    std::string file;  ///< that declares it, by its canonical path
+    std::int64_t line = 0;
+    std::uint32_t id = 0;  ///< small, so that its words fit where the declaration has its own
+
+    [[nodiscard]] std::string last_name() const { return name.substr(name.rfind('.') + 1); }
+    bool operator==(const KeptConstant&) const = default;
+};
+
 /// How kernels name the function that sets a global, or, of a property, returns it.
 [[nodiscard]] std::string setter_name(const std::string& id);
 [[nodiscard]] std::string getter_name(const std::string& id);
@@ -45,6 +56,7 @@ struct KernelSource {
     /// The variables that are written textures of three components, which lie in four.
     std::vector<std::string> padded_textures = {};
     std::string values = {};  ///< a module that gives link-time declarations their values; may be empty
+    std::vector<KeptConstant> kept = {};         ///< those of the spec that are left to run time
     std::vector<Conformance> conformances = {};  ///< empty: those that the functions make objects of
 
     /// All of the above that the compiled code depends on.

@@ -6,6 +6,7 @@
 
 #include "slang/lexed_text.h"
 #include "slang/session.h"
+#include "slang/specialization_constants.h"
 #include "slang/types.h"
 
 namespace kf::gen {
@@ -55,11 +56,23 @@ private:
             if (variable == nullptr || variable->findModifier(Modifier::Static) == nullptr) return;
             one.type = types.describe(variable->getType());
             one.has_default = variable->hasDefaultValue();
+            std::int64_t value = 0;
+            if (one.has_default && SLANG_SUCCEEDED(variable->getDefaultValueInt(&value)))
+                one.default_value = std::to_string(value);
+            one.is_specialization = is_specialization(declaration.getName(), one.location);
         }
         const bool is_known = std::any_of(found_.begin(), found_.end(), [&](const LinkDeclaration& other) {
             return other.location == one.location;
         });
         if (!is_known) found_.push_back(std::move(one));
+    }
+
+    /// Slang is given link-time constants in their place.
+    [[nodiscard]] bool is_specialization(const std::string& name, const Location& place) const {
+        const std::string* source = sources_->find(place.file);
+        if (source == nullptr) return false;
+        const std::vector<SpecializationPlace> all = specialization_constants(*source);
+        return std::find(all.begin(), all.end(), SpecializationPlace{name, place.line}) != all.end();
     }
 
     /// What reflection doesn't tell: `struct VAL : IVal, IOther = Val10;` from its name on.

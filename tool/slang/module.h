@@ -101,6 +101,8 @@ struct Function {
     std::vector<SystemValue> system_values = {};
     /// What [numthreads] says, x first; 0 where it says nothing, or no number that is known here.
     std::array<std::int64_t, 3> group_size{};
+    /// What it says in its source, where that isn't numbers: "taps*2", "1", "1".
+    std::vector<std::string> group_text = {};
     std::int64_t left_out = 0;  ///< parameters behind these, for which calls leave their default values
 
     [[nodiscard]] bool is_generic() const { return !generics.empty(); }
@@ -158,10 +160,12 @@ struct HiddenField {
 struct LinkDeclaration {
     std::string name;  ///< "N", "ns.N"
     Location location;
-    bool gives = false;        ///< `export`: it has a value for such a declaration elsewhere
-    bool has_default = false;  ///< a value that holds where linking brings none
-    Type type;                 ///< of a constant; of a struct: none
-    std::string interfaces;    ///< of a struct, as it is declared: "IVal, IOther"; of a constant empty
+    bool gives = false;              ///< `export`: it has a value for such a declaration elsewhere
+    bool has_default = false;        ///< a value that holds where linking brings none
+    Type type;                       ///< of a constant; of a struct: none
+    std::string interfaces;          ///< of a struct, as it is declared: "IVal, IOther"; of a constant empty
+    std::string default_value = {};  ///< of a constant, where it is a whole number that is known here
+    bool is_specialization = false;  ///< its module leaves it to whoever makes a pipeline
 
     [[nodiscard]] bool is_constant() const { return !type.name.empty(); }
     bool operator==(const LinkDeclaration&) const = default;

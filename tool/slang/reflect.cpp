@@ -702,6 +702,7 @@ private:
                 function.group_size = *stated;
                 return;
             }
+            function.group_text = written_group_size(attributes);
             const Type size =
                 types_.describe_named(group_size_struct(function.name.substr(function.name.rfind('.') + 1)));
             std::array<std::int64_t, 3> extents{1, 1, 1};

@@ -86,6 +86,11 @@ Sources::Sources(const std::map<std::string, std::string>& texts) {
     texts_ = given_;
 }
 
+void Sources::keep_constants(std::vector<KeptConstant> kept) {
+    kept_ = std::move(kept);
+    for (KeptConstant& one : kept_) one.file = canonical_path(one.file).string();
+}
+
 ModuleNames Sources::left_modules() const {
     ModuleNames left = shadowed_;
     if (!owns_textures_) left.insert(texture_module);
@@ -114,7 +119,7 @@ std::string Sources::as_module(const std::string& text, const fs::path& path) {
     // Globals are known by the text as it is.
     const std::string debugged =
         with_debug_calls(with_settable_globals(text, globals_), path.string(), debug_);
-    const std::string linked = with_link_constants(debugged);
+    const std::string linked = with_link_constants(debugged, canonical_path(path).string(), kept_);
     std::string changed =
         worked_around(with_block_values(keeps_entry_points_ ? linked : as_functions(linked)));
     met_unknown_ = met_unknown_ || !accesses_.contains(canonical_path(path).string());

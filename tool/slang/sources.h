@@ -56,6 +56,8 @@ public:
     [[nodiscard]] OpenedText opened(std::string_view text, const std::filesystem::path& path) const;
     /// Slang is given texts in which these global parameters are what kernels set: see global_parameters.h.
     void set_globals(std::vector<GlobalForm> globals) { globals_ = std::move(globals); }
+    /// Slang is given texts in which these stay specialization constants: see specialization_constants.h.
+    void keep_constants(std::vector<KeptConstant> kept);
     /// What becomes of printf(), assert() and indices: see debug_calls.h.
     void debug(DebugUse use) { debug_ = std::move(use); }
     /// No text imports these for the names of types: see own_types.h.
@@ -108,6 +110,7 @@ private:
     bool met_unknown_ = false;
     Opening opening_ = Opening::everything;
     std::vector<GlobalForm> globals_;
+    std::vector<KeptConstant> kept_;
     [[nodiscard]] std::string worked_around(const std::string& text) const;
     /// Those that no text imports.
     [[nodiscard]] ModuleNames left_modules() const;

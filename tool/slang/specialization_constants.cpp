@@ -1,7 +1,11 @@
 // Finds what declares specialization constants by its tokens.
 #include "slang/specialization_constants.h"
 
+#include <algorithm>
+
+#include "core/join.h"
 #include "slang/lexed_text.h"
+#include "slang/spirv.h"
 
 namespace kf::gen {
 
@@ -23,28 +27,93 @@ std::size_t behind_marker(const LexedText& text, std::size_t at) {
                : at;
 }
 
-}  // namespace
+/// A declaration's lexemes, by number.
+struct Marked {
+    std::size_t first = 0;  ///< of its markers
+    std::size_t begin = 0;  ///< behind them
+    std::size_t name = 0;
+};
 
-std::string with_link_constants(std::string_view original) {
-    std::string changed(original);
-    if (original.find("SpecializationConstant") == std::string_view::npos &&
-        original.find("constant_id") == std::string_view::npos)
-        return changed;
-    const LexedText text(original);
+std::vector<Marked> marked_in(const LexedText& text) {
+    std::vector<Marked> found;
     for (std::size_t at = 0; at < text.size(); ++at) {
         const std::size_t first = at;
         for (std::size_t next = behind_marker(text, at); next != at && next < text.size();
              next = behind_marker(text, at))
             at = next;
         if (at == first) continue;
-        const std::size_t begin = text.offset(first);
-        // Each marker is longer than these words. One with a line's end among them stays, and is refused
-        // later.
-        if (original.substr(begin, instead.size()).find('\n') != std::string_view::npos) continue;
-        blank_text(changed, begin, text.offset(at));
-        changed.replace(begin, instead.size(), instead);
+        std::size_t end = at;
+        while (end < text.size() && text[end] != "=" && text[end] != ";") ++end;
+        found.push_back({first, at, end - 1});
+    }
+    return found;
+}
+
+bool may_declare(std::string_view text) {
+    return text.find("SpecializationConstant") != std::string_view::npos ||
+           text.find("constant_id") != std::string_view::npos;
+}
+
+SpecializationPlace place_of(const LexedText& text, const Marked& marked) {
+    return {std::string(text[marked.name]), text.place({}, marked.name).line};
+}
+
+}  // namespace
+
+std::vector<SpecializationPlace> specialization_constants(std::string_view original) {
+    std::vector<SpecializationPlace> places;
+    if (!may_declare(original)) return places;
+    const LexedText text(original);
+    for (const Marked& marked : marked_in(text)) places.push_back(place_of(text, marked));
+    return places;
+}
+
+std::string with_link_constants(std::string_view original, std::string_view file,
+                                const std::vector<KeptConstant>& kept) {
+    std::string changed(original);
+    if (!may_declare(original)) return changed;
+    const LexedText text(original);
+    for (const Marked& marked : marked_in(text)) {
+        const SpecializationPlace place = place_of(text, marked);
+        const auto own = std::find_if(kept.begin(), kept.end(), [&](const KeptConstant& one) {
+            return one.file == file && one.line == place.line && one.last_name() == place.name;
+        });
+        // Each marker is at least as long.
+        const std::string words =
+            own == kept.end() ? std::string(instead) : "[vk::constant_id(" + std::to_string(own->id) + ")]";
+        const std::size_t begin = text.offset(marked.first);
+        // One with a line's end among them stays, and its kernels are refused: see compile_kernel().
+        if (original.substr(begin, words.size()).find('\n') != std::string_view::npos) continue;
+        blank_text(changed, begin, text.offset(marked.begin));
+        changed.replace(begin, words.size(), words);
     }
     return changed;
+}
+
+Diagnostics note_constants(const KernelSource& source, CompiledKernel& kernel) {
+    Diagnostics errors;
+    for (const SpecializedValue& one : specialized_values(kernel.code)) {
+        if (std::any_of(source.kept.begin(), source.kept.end(),
+                        [&](const KeptConstant& kept) { return kept.id == one.id; })) {
+            kernel.constants.push_back(one.id);
+            continue;
+        }
+        errors.push_back(
+            {Severity::error,
+             "specialization-constant",
+             source.origin,
+             "'" + source.entry_point + "' depends on the specialization constant '" + one.name +
+                 "', whose attribute kfgen can't read: it would have its default value for ever",
+             {"write [SpecializationConstant] out, on the line of its declaration and not by a macro"}});
+    }
+    return errors;
+}
+
+void note_kept(Diagnostic& error, const KernelSource& source) {
+    if (source.kept.empty()) return;
+    error.notes.push_back("\"constants\" leaves " +
+                          join(source.kept, [](const KeptConstant& one) { return "'" + one.name + "'"; }) +
+                          " to run time; where Slang needs a value, as in [ForceUnroll], state one");
 }
 
 }  // namespace kf::gen

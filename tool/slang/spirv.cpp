@@ -229,6 +229,24 @@ std::vector<std::string> bind_block(std::string& code) {
     return others;
 }
 
+std::vector<SpecializedValue> specialized_values(std::string_view code) {
+    std::map<std::uint32_t, std::string> names;  // by id
+    std::map<std::uint32_t, std::uint32_t> ids;  // by number
+    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+        if (opcode == op_name && count >= 3) {
+            names[word_at(code, index + 1)] = literal_string(code, index + 2, count - 2);
+        } else if (opcode == op_decorate && count == 4 && word_at(code, index + 2) == decoration_spec_id) {
+            ids[word_at(code, index + 3)] = word_at(code, index + 1);
+        }
+    });
+    std::vector<SpecializedValue> values;
+    for (const auto& [number, id] : ids) {
+        const auto name = names.find(id);
+        values.push_back({number, name != names.end() ? name->second : "number " + std::to_string(number)});
+    }
+    return values;
+}
+
 std::vector<std::string> required_features(std::string_view code) {
     std::set<std::string> features;
     const bool whole =

@@ -1,6 +1,7 @@
 // What kfgen reads and changes in a SPIR-V module; needs no Slang.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +29,14 @@ void mark_aliased_buffers(std::string& code);
 /// artifacts, sorted. Capabilities that every Vulkan 1.2 compute device has give none; unknown ones
 /// come as "capability-<number>" and "extension-<name>". Empty when `code` is no SPIR-V.
 [[nodiscard]] std::vector<std::string> required_features(std::string_view code);
+
+/// A constant that is set when a pipeline is made.
+struct SpecializedValue {
+    std::uint32_t id = 0;  ///< as its decoration numbers it
+    std::string name;      ///< "number 3" where the code doesn't say
+};
+
+/// Those of a module, by their numbers. Empty when `code` is no SPIR-V.
+[[nodiscard]] std::vector<SpecializedValue> specialized_values(std::string_view code);
 
 }  // namespace kf::gen

@@ -19,8 +19,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, severity, id, location, message, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Conformance, interface_name, type, id)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalForm, id, is_property)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KeptConstant, name, file, line, id)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, globals, for_header,
-                                   has_buffers, has_aliases, padded_textures, values, conformances)
+                                   has_buffers, has_aliases, padded_textures, values, kept, conformances)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextureForm, dimension, is_array, is_multisampled, is_combined,
                                    is_comparison, is_fraction, format)
@@ -50,27 +51,30 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostTangent, called, treated_as_one)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
                                    backward_differentiable, forward_differentiable, forward_by_hand,
                                    lost_tangent, generics, member, doc, location, is_overload, entry,
-                                   is_closed, system_values, group_size)
+                                   is_closed, system_values, group_size, group_text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalParameter, name, type, location, doc, scope, module, id, closed_type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedModule, name, path, import_name, function_names, functions, shared)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkDeclaration, name, location, gives, has_default, type, interfaces)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkDeclaration, name, location, gives, has_default, type, interfaces,
+                                   default_value, is_specialization)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,
                                    modules, globals, link, compiled, flag_enums)
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places, sets_globals)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places, sets_globals, keeps_constants)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, what, name, declared, initialised, used, function, line)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {
-    json = Json::array({bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.features});
+    json = Json::array(
+        {bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.features, kernel.constants});
 }
 static void from_json(const Json& json, CompiledKernel& kernel) {
     kernel.code = bytes_text(json.at(0));
     json.at(1).get_to(kernel.block_size);
     json.at(2).get_to(kernel.block);
     json.at(3).get_to(kernel.features);
+    json.at(4).get_to(kernel.constants);
 }
 
 namespace {

@@ -366,8 +366,12 @@ private:
 
     static ConstantSpec constant(const JsonMember& member) {
         const bool typed = member.value.type == JsonType::object;
-        return {member.key, typed ? text(member.value, "type") : std::string(),
-                scalar(typed ? *member.value.find("value") : member.value), member.location};
+        const JsonNode& given = typed ? *member.value.find("value") : member.value;
+        ConstantSpec made{
+            member.key, typed ? text(member.value, "type") : std::string(), {}, member.location};
+        for (const JsonNode& item : given.items) made.values.push_back(scalar(item));
+        made.value = made.values.empty() ? scalar(given) : made.values.front();
+        return made;
     }
 
     static ConstantScalar scalar(const JsonNode& node) {

@@ -52,12 +52,15 @@ struct NamedText {
     bool operator==(const NamedText&) const = default;
 };
 
-/// A value for an `extern static const` declaration.
+/// A value for an `extern static const` declaration, or a specialization constant.
 struct ConstantSpec {
     std::string name;
     std::string type;  ///< empty: as it is declared
     ConstantScalar value;
     Location location;
+    /// The spec lists its values: run time chooses one, by default the first, which is `value`. Empty: it is
+    /// fixed.
+    std::vector<ConstantScalar> values = {};
 
     bool operator==(const ConstantSpec&) const = default;
 };

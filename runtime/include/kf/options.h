@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,6 +31,32 @@ struct Launch {
     bool operator==(const Launch&) const = default;
 };
 
+/// The value of a constant: a number or a truth value.
+class ConstantValue {
+public:
+    // NOLINTBEGIN(google-explicit-constructor)
+    template <std::integral Number>
+    ConstantValue(Number value) : text_(text_of(value)) {}
+    ConstantValue(double value);
+    ConstantValue(float value);
+    // NOLINTEND(google-explicit-constructor)
+
+    /// "8", "0.5", "true"
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+private:
+    template <class Number>
+    static std::string text_of(Number value) {
+        if constexpr (std::same_as<Number, bool>) {
+            return value ? "true" : "false";
+        } else {
+            return std::to_string(value);
+        }
+    }
+
+    std::string text_;
+};
+
 /// What isn't set stays as it is.
 struct Options {
     /// Whether gradients (and outputs that are sums) that several calls add to are the same bits from run to
@@ -50,14 +78,19 @@ struct Options {
     /// Which of the variants in the call spec: {.variant = "tiled"}. Functions keep what it picks, not the
     /// name.
     std::string_view variant = {};
+    /// Values of the constants that the call spec lists for run time to choose: {.constants = {{"N", 8}}}.
+    /// One that isn't named stays as it is. Functions keep what they pick, as above. ArgumentErrors:
+    /// unknown_name, type_mismatch, value_range.
+    std::vector<std::pair<std::string_view, ConstantValue>> constants = {};
 
-    /// These, with what is set in `chosen`; without its variant.
+    /// These, with what is set in `chosen`; without its variant and constants.
     [[nodiscard]] Options with(const Options& chosen) const {
         const bool told = !chosen.reads.empty() || !chosen.writes.empty();
         return {chosen.deterministic ? chosen.deterministic : deterministic,
                 chosen.launch ? chosen.launch : launch,
                 told ? chosen.reads : reads,
                 told ? chosen.writes : writes,
+                {},
                 {}};
     }
 };

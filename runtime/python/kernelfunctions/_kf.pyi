@@ -848,8 +848,8 @@ class Function:
         """A copy that is called with these options.
 
         deterministic=True: gradients that several calls add to are the same bits each time, by kernels that
-        the call spec asks for. variant="tiled": one of the call spec's variants, also by what it has,
-        threads=[8, 8], constants={"N": 8} or types={"VAL": "Val10"}, where exactly one has all of that.
+        the call spec asks for. variant="tiled": one of the call spec's variants, also by what it has, as in
+        threads=[8, 8], where exactly one has all of that. constants={"N": 8}: what it lists for run time.
         """
     def threads(self, x: int, y: int = ..., z: int = ..., /) -> Self:
         """A copy that runs so many threads: of entry points, and of calls that are launched by threads.

@@ -14,6 +14,7 @@ CompiledKernel sample() {
     kernel.block_size = 48;
     kernel.block = {{"x", 0, 8}, {"count", 40, 8}};
     kernel.features = {"float16", "int64"};
+    kernel.constants = {0, 7};
     return kernel;
 }
 
@@ -21,6 +22,7 @@ void expect_same(const CompiledKernel& a, const CompiledKernel& b) {
     EXPECT_EQ(a.code, b.code);
     EXPECT_EQ(a.block_size, b.block_size);
     EXPECT_EQ(a.features, b.features);
+    EXPECT_EQ(a.constants, b.constants);
     ASSERT_EQ(a.block.size(), b.block.size());
     for (std::size_t i = 0; i < a.block.size(); ++i) {
         EXPECT_EQ(a.block[i].name, b.block[i].name);

@@ -146,6 +146,89 @@ TEST(LinkTime, UnknownNamesComeWithASuggestion) {
                 ElementsAre("it would be declared 'extern static const int N;'"));
 }
 
+/// N, an extern one, and specialization constants of several types, of which one is an enum.
+Module specialized() {
+    Module module = declared;
+    Type mode = type_named("int");
+    mode.name = "Mode";
+    mode.is_enum = true;
+    for (LinkDeclaration one :
+         {constant("taps", "int"), constant("gain", "float"),
+          LinkDeclaration{"mode", {"functions.slang", 7, 25}, false, false, mode, {}}}) {
+        one.is_specialization = true;
+        module.link.push_back(one);
+    }
+    return module;
+}
+
+TEST(ConstantsAtRunTime, AreListed) {
+    const Outcome<Plan> plan = linked_plan(
+        R"("constants": {"N": 5, "taps": [3, 8, 3.5], "gain": {"type": "float", "value": [0.5]}},)", "",
+        specialized());
+    ASSERT_THAT(ids(plan), ElementsAre("constant-value")) << "3.5 is no int";
+    const Outcome<Plan> good =
+        linked_plan(R"("constants": {"N": 5, "taps": [3, 8], "gain": {"type": "float", "value": [0.5, 1]}},)",
+                    R"(, "variants": {"six": {"constants": {"N": 6}}})", specialized());
+    ASSERT_TRUE(good) << good.errors().front().message;
+    for (const std::size_t function : {0U, 1U}) {
+        const LinkTime& link = link_of(good, function);
+        ASSERT_EQ(link.kept().size(), 2U);
+        EXPECT_EQ(link.kept()[0]->name, "taps");
+        EXPECT_THAT(link.kept()[1]->values, ElementsAre("0.5", "1"));
+        EXPECT_THAT(link.default_values(), ElementsAre("3", "0.5"));
+        EXPECT_THAT(link.combinations(),
+                    ElementsAre(ElementsAre("3", "1"), ElementsAre("8", "0.5"), ElementsAre("8", "1")));
+        EXPECT_TRUE(link.with({"8", "1"}).kept().empty());
+        EXPECT_EQ(link.with({"8", "1"}).constant("taps")->value, "8");
+    }
+    EXPECT_EQ(good.value().link.kept().size(), 2U);
+}
+
+TEST(ConstantsAtRunTime, AreRefusedWhereTheyCanNotBe) {
+    struct MisplacedList {
+        std::string top, call, message;
+        Location place;
+    };
+    const auto at = [](std::int64_t line, std::int64_t column) {
+        return Location{"functions.kf.json", line, column};
+    };
+    for (
+        const MisplacedList& row :
+        {MisplacedList{R"("constants": {"N": [5]})", "",
+                       "has a list of values, which are for specialization constants", at(2, 15)},
+         MisplacedList{R"("constants": {"mode": [5]})", "", "has a list of values, and is an enum",
+                       at(2, 15)},
+         MisplacedList{R"("constants": {"taps": [5]})", R"(, "variants": {"v": {"constants": {"taps": 6}}})",
+                       "is listed for run time to choose: a variant can't fix it", at(2, 117)},
+         MisplacedList{R"("constants": {"taps": 5})", R"(, "variants": {"v": {"constants": {"taps": [6]}}})",
+                       "has a list of values in a variant", at(2, 115)},
+         MisplacedList{R"("outputs": ["cuda_header"], "constants": {"taps": [5]})", "",
+                       "a device header has one value of 'taps'", at(2, 13)},
+         MisplacedList{
+             R"("targets": ["cuda"], "constants": {"taps": [1, 2, 3, 4, 5, 6, 7, 8, 9], "gain": [1, 2, 3, 4, 5, 6, 7, 8]})",
+             "", "have more than 64 combinations", at(2, 36)}}) {
+        SCOPED_TRACE(row.message);
+        const Outcome<Plan> plan = linked_plan(row.top + ",", row.call, specialized());
+        ASSERT_THAT(ids(plan), ElementsAre("constant-at-run-time"));
+        EXPECT_THAT(plan.errors().front().message, HasSubstr(row.message));
+        EXPECT_EQ(plan.errors().front().location, row.place);
+    }
+}
+
+TEST(ConstantsAtRunTime, AreNoExtents) {
+    Module module = specialized();
+    Type array = array_of(type_named("float"), 3);
+    array.link_extent = "taps";
+    module.functions.front().parameters.front().type = struct_of("S", {{"w", array}});
+    const Outcome<Plan> plan = linked_plan(R"("constants": {"taps": [3]},)", "", module);
+    ASSERT_THAT(ids(plan), ElementsAre("constant-at-run-time"));
+    EXPECT_THAT(plan.errors().front().message,
+                HasSubstr("the size of the parameter 'x' of 'f' depends on it"));
+    array.link_extent = "steps";
+    module.functions.front().parameters.front().type = struct_of("S", {{"w", array}});
+    EXPECT_TRUE(linked_plan(R"("constants": {"taps": [3]},)", "", module));
+}
+
 TEST(LinkTime, TwoModulesMayNotGiveOne) {
     LinkDeclaration second = constant("N", "int", true);
     second.location.line = 9;

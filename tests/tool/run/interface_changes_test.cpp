@@ -131,6 +131,20 @@ TEST(InterfaceChanges, OfSums) {
     EXPECT_THAT(changes(now, before), IsEmpty());
 }
 
+TEST(InterfaceChanges, OfConstants) {
+    Manifest before = two_functions();
+    before.constants = {{"N", ScalarType::int32, {"4", "8"}}, {"gone", ScalarType::float32, {"1"}}};
+    Manifest now = before;
+    EXPECT_THAT(changes(now, before), IsEmpty());
+    now.constants = {{"new", ScalarType::int32, {"1"}}, {"N", ScalarType::uint32, {"8"}}};
+    EXPECT_THAT(changes(now, before),
+                ElementsAre("! constant_type : the constant 'N' was of the type int and is of uint",
+                            "! constant_default : the constant 'N' was 4 by default and is 8",
+                            "! constant_value : the constant 'N' lists no 4 any more, which CUDA requires",
+                            "! constant_removed : the constant 'gone' can't be chosen at run time any more",
+                            "+ constant_added : the constant 'new' can be chosen at run time"));
+}
+
 TEST(InterfaceChanges, AreReported) {
     Manifest now = two_functions();
     now.functions[1].name = "h";

@@ -270,7 +270,20 @@ TEST(Spirv, RefusesWhatIsNoModule) {
         EXPECT_FALSE(expand_signed_remainders(code));
         EXPECT_EQ(code, before);
         EXPECT_THAT(required_features(code), IsEmpty());
+        EXPECT_TRUE(specialized_values(code).empty());
     }
+}
+
+TEST(Spirv, KnowsWhatPipelinesSet) {
+    // OpName %5 "abc"; OpDecorate %5 SpecId 7, %6 SpecId 2, %8 Aliased.
+    const std::string code = spirv({{5, 5, 0x00636261}, {71, 5, 1, 7}, {71, 6, 1, 2}, {71, 8, 20}});
+    const std::vector<SpecializedValue> found = specialized_values(code);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].id, 2U);
+    EXPECT_EQ(found[0].name, "number 2");
+    EXPECT_EQ(found[1].id, 7U);
+    EXPECT_EQ(found[1].name, "abc");
+    EXPECT_TRUE(specialized_values("no SPIR-V").empty());
 }
 
 TEST(Spirv, MapsCapabilities) {

@@ -88,6 +88,7 @@ TEST(Wire, Kernels) {
     kernel.block_size = 48;
     kernel.block.push_back({"x", 8, 16});
     kernel.features = {"int8"};
+    kernel.constants = {3};
     const Outcome<CompiledKernel> back = decode_kernel(encode(Outcome<CompiledKernel>(kernel)));
     ASSERT_TRUE(back.ok());
     EXPECT_EQ(back.value().code, kernel.code);
@@ -96,6 +97,7 @@ TEST(Wire, Kernels) {
     EXPECT_EQ(back.value().block.at(0).offset, 8);
     EXPECT_EQ(back.value().block.at(0).size, 16);
     EXPECT_EQ(back.value().features, kernel.features);
+    EXPECT_EQ(back.value().constants, kernel.constants);
 }
 
 TEST(Wire, WhatIsReached) {
