@@ -44,7 +44,7 @@ std::optional<bool> condition_of(const std::vector<std::string_view>& words) {
     return is_true != is_one_of(words[0], "ifndef", "elifndef");
 }
 
-/// Of the branches from an #if to its #endif, what is known at a place.
+/// What is known at a place of the branches from an #if to its #endif.
 struct Branches {
     bool is_taken = false;     ///< this one, for certain
     bool is_left_out = false;  ///< each one before it, for certain
