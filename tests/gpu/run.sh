@@ -161,9 +161,25 @@ run_conformance() {
         tests/conformance/test_conformance.py -p no:cacheprovider --tb=short --junitxml="$results/$name.junit.xml"
 }
 
+# For tests that generate while they run: kfgen with Slang's libraries, as prepare.sh carries it for "generate".
+carried_kfgen() {
+    [ -x "$folder/kfgen/kfgen" ] || return 1
+    mkdir -p "$build/tool"
+    cat >"$build/tool/kfgen" <<RUN
+#!/usr/bin/env bash
+export LD_LIBRARY_PATH='$folder/kfgen':/usr/local/cuda/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+exec '$folder/kfgen/kfgen' "\$@"
+RUN
+    chmod +x "$build/tool/kfgen"
+}
+
 # All beside one another: most of them use one core and little of the GPU.
 run_tests() {
-    local program id share every=8
+    local program id share every=8 files=(tests/python/test_*.py)
+    if ! carried_kfgen; then
+        skip python.generating "there is no kfgen: KF_GPU_GENERATE=there carries it"
+        mapfile -t files < <(grep -L '^from generating import' "${files[@]}")
+    fi
     for program in "$build"/tests/runtime/*/*_test "$build"/tests/tool/check/*_test; do
         case $program in
             *_validation_test)
@@ -181,7 +197,6 @@ run_tests() {
         esac
     done
     step samples "${limit[@]}" ctest --test-dir "$build" -R '^sample_' --output-on-failure &
-    local files=(tests/python/test_*.py)
     for id in $(device_ids all); do
         for ((share = 0; share < every; share++)); do
             run_python "$id" $share $every "${files[@]}" &
