@@ -2,6 +2,7 @@
 #include "slang/failure_reasons.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -78,6 +79,62 @@ Diagnostics computed_starts(const Functions& reached, const Diagnostic& said) {
                               {std::string(computed_start_cure)}};
             add_origin(reason, said);
             reasons.push_back(std::move(reason));
+        }
+    }
+    return reasons;
+}
+
+/// The interface that a field of a struct is an object of, by the struct's name.
+std::map<std::string_view, std::string_view> structs_of_objects(const std::vector<LexedText>& texts) {
+    std::set<std::string_view> interfaces;
+    for (const LexedText& text : texts) {
+        for (std::size_t at = 0; at < text.size(); ++at)
+            if (text[at] == "interface") interfaces.insert(text[at + 1]);
+    }
+    std::map<std::string_view, std::string_view> found;
+    for (const LexedText& text : texts) {
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            if (text[at] != "struct" || !text.is_word(at + 1)) continue;
+            std::size_t open = at + 2;
+            while (open < text.size() && !is_one_of(text[open], "{", ";", "(")) ++open;
+            if (text[open] != "{") continue;
+            for (std::size_t field = open + 1; field < text.closing(open); ++field) {
+                if (interfaces.contains(text[field]) && is_one_of(text[field - 1], "{", ";", "}") &&
+                    text.is_word(field + 1) && is_one_of(text[field + 2], ";", "=", ","))
+                    found.emplace(text[at + 1], text[field]);
+                if (text[field] == "{") field = text.closing(field);
+            }
+        }
+    }
+    return found;
+}
+
+/// Optional<S> of a struct with a field that is an object of an interface.
+Diagnostics optional_objects(const Functions& reached, const Diagnostic& said,
+                             const std::map<std::string, std::string>& sources) {
+    std::vector<LexedText> texts;
+    for (const auto& source : sources) texts.emplace_back(source.second);
+    const std::map<std::string_view, std::string_view> structs = structs_of_objects(texts);
+    Diagnostics reasons;
+    for (const SourceFunction* function : reached) {
+        const LexedText& text = *function->text;
+        for (std::size_t at = function->begin; at + 3 < function->end; ++at) {
+            const auto found = structs.find(text[at + 2]);
+            if (text[at] != "Optional" || text[at + 1] != "<" || text[at + 3] != ">" ||
+                found == structs.end())
+                continue;
+            const std::string name(found->first);
+            Diagnostic reason{
+                Severity::error,
+                said.id,
+                function->place(at),
+                "Slang crashes on an Optional of '" + name + "', which has an object of the interface '" +
+                    std::string(found->second) + "' as a field",
+                {"keep a bool beside the '" + name + "', or make its type a parameter: 'struct " + name +
+                 "<T : " + std::string(found->second) + ">'"}};
+            add_origin(reason, said);
+            reasons.push_back(std::move(reason));
+            break;
         }
     }
     return reasons;
@@ -179,6 +236,7 @@ Diagnostics with_reasons(Diagnostics errors, const KernelSource& kernel,
     } else if (crashed || unclear->message.find(lost_start) != std::string::npos) {
         reasons = computed_starts(reached, *unclear);
     }
+    if (reasons.empty() && crashed) reasons = optional_objects(reached, *unclear, sources);
     if (!reasons.empty()) return reasons;
     if (crashed) add_hint(*unclear, reached);
     return errors;

@@ -51,6 +51,24 @@ TEST(FailureReasons, CodeForOtherTargets) {
     EXPECT_EQ(reasons(on_cuda, foreign), Diagnostics{on_cuda});
 }
 
+TEST(FailureReasons, OptionalsOfObjects) {
+    const std::string text =
+        "interface I { float v(); }\nstruct A : I { float x; float v() { return x; } }\n"
+        "struct Held { float k; I object; }\nstruct Own<T : I> { T object; float v() { I other; return 1; } "
+        "}\n"
+        "float f(float x)\n{\n    Optional<Own<A>> first = none;\n    Optional<Held> second = none;\n    "
+        "return x;\n}\n";
+    const Diagnostics found = reasons(crash, text);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].id, "slang-internal");
+    EXPECT_EQ(found[0].location, (Location{"/m.slang", 8, 5}));
+    EXPECT_EQ(found[0].message,
+              "Slang crashes on an Optional of 'Held', which has an object of the interface 'I' as a field");
+    EXPECT_THAT(found[0].notes, Contains(HasSubstr("'struct Held<T : I>'")));
+    EXPECT_THAT(found[0].notes, Contains("found for the call at /s.kf.json:7:3"));
+    EXPECT_EQ(reasons(no_local, text), Diagnostics{no_local});
+}
+
 TEST(FailureReasons, Counters) {
     Diagnostic said = failure("slang-E36107", "'k' uses features that are not available for 'spirv'");
     EXPECT_EQ(reasons(said, "float f(float x) { return x; }\n"), Diagnostics{said});
