@@ -43,6 +43,10 @@ class Generator:
     def module(self, files: Mapping[str, str], calls: Sequence[Mapping[str, Any]], **spec: Any) -> ModuleType:
         """Generated without a warning, and imported."""
         assert self.run(files, calls, "--werror", **spec) == 0, self.said
+        return self.imported()
+
+    def imported(self) -> ModuleType:
+        """What the last run generated."""
         sys.path.insert(0, str(self.folder / "out"))
         try:
             return importlib.import_module(self.name)

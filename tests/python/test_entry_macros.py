@@ -121,3 +121,51 @@ def test_stages_that_no_call_names(generator: Generator) -> None:
     assert generator.said.count("warning") == 1
     assert generator.run({"m.slang": STAGES}, [{"function": "vertices", "args": {}}]) == 1
     assert "another pipeline than compute" in generator.said
+
+
+def test_group_sizes_are_of_their_namespace(generator: Generator) -> None:
+    text = """
+static const uint width = 16;
+namespace ns
+{
+    static const uint width = 4;
+    [shader("compute")] [numthreads(width, 1, 1)]
+    void widest(uint3 id : SV_DispatchThreadID, uint3 group : SV_GroupID, RWStructuredBuffer<uint> y)
+    {
+        if (group.x == 0) InterlockedMax(y[0], id.x + 1);
+    }
+}
+[shader("compute")] [numthreads(width, 1, 1)]
+void widest(uint3 id : SV_DispatchThreadID, uint3 group : SV_GroupID, RWStructuredBuffer<uint> y)
+{
+    if (group.x == 0) InterlockedMax(y[0], id.x + 1);
+}
+"""
+    calls = [
+        {"function": "ns.widest", "name": "inner", "args": {"y": "rwbuffer"}},
+        {"function": "widest", "name": "outer", "args": {"y": "rwbuffer"}},
+    ]
+    module = generator.module({"m.slang": text}, calls)
+    for function, width in ((module.inner, 4), (module.outer, 16)):
+        y = np.zeros(1, np.uint32)
+        function.groups(3)(y)
+        np.testing.assert_array_equal(y, [width])
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            "#define SPEC(n) [vk::constant_id(n)]\nSPEC(0) const int other = 3;\n"
+            "[SpecializationConstant] const int taps = 2;",
+            "other",
+        ),
+        ("[SpecializationConstant] const int taps = 2, other = 3;", "taps"),
+    ],
+)
+def test_constants_with_numbers_of_their_own(generator: Generator, text: str, name: str) -> None:
+    """Run time must not choose them with another one's number."""
+    text += "\nint f(int x) { return 100 * other + taps * x; }\n"
+    call = {"function": "f", "args": {"x": "tensor[1]"}}
+    assert generator.run({"m.slang": text}, [call], constants={"taps": [2, 4]}) == 1
+    assert f"depends on the specialization constant '{name}'" in generator.said

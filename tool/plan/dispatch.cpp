@@ -155,6 +155,8 @@ std::optional<Diagnostic> check_listed_sizes(const Function& function, const man
 /// The function with the group size that it has when linked so.
 Function with_group_size(Function function, const LinkTime& link, PlannedCall& planned) {
     planned.group_text = function.group_text;
+    // What Slang has found is right, whatever else has a constant's name.
+    if (function.group_size[0] > 0) return function;
     const auto extents = group_extents(function.group_text, function.name, link);
     if (!extents) return function;
     function.group_size = size_with(*extents, link.default_values());

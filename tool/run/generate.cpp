@@ -129,7 +129,7 @@ std::string make_flags() {
 }
 
 /// Counts the changes to what kfgen makes of Slang's code, which caches of kernels must not outlive.
-constexpr int code_revision = 6;
+constexpr int code_revision = 7;
 
 void drop_backward_passes(Plan& plan) {
     for (PlannedFunction& function : plan.functions) {

@@ -119,6 +119,29 @@ std::vector<EntryText> find_entry_points(const LexedText& text) {
     return found;
 }
 
+/// The namespaces that a place is in, "a::b" where one declaration opens two.
+std::vector<std::string> namespaces_around(const LexedText& text, std::size_t place) {
+    std::vector<std::string> open;  // empty ones of other braces
+    std::optional<std::string> name;
+    for (std::size_t at = 0; at < place; ++at) {
+        const std::string_view here = text[at];
+        if (here == "namespace") {
+            name = "";
+        } else if (here == "{") {
+            open.push_back(name.value_or(""));
+            name.reset();
+        } else if (here == "}") {
+            if (!open.empty()) open.pop_back();
+        } else if (name && text.is_word(at)) {
+            *name += (name->empty() ? "" : "::") + std::string(here);
+        } else if (!is_one_of(here, ":", ".")) {
+            name.reset();
+        }
+    }
+    std::erase(open, "");
+    return open;
+}
+
 /// Few modules have any of it, and splitting texts takes time.
 bool may_launch(std::string_view text) {
     constexpr std::array<std::string_view, 7> words{"shader", "Shader",     "numthreads", "NumThreads",
@@ -257,7 +280,10 @@ std::vector<std::string> written_group_size(const std::vector<std::string>& attr
     return extents;
 }
 
-std::string group_size_struct(std::string_view function) { return "kf_threads_" + std::string(function); }
+std::string group_size_struct(std::string_view function) {
+    const std::size_t last = function.rfind('.') + 1;
+    return std::string(function.substr(0, last)) + "kf_threads_" + std::string(function.substr(last));
+}
 
 std::string as_functions(std::string_view original) {
     std::string changed(original);
@@ -335,7 +361,13 @@ std::string behind_functions(std::string_view original) {
                         fields += " int " + std::string(name) + "[" + written(text, {begin, end}) + "];";
                     begin = std::min(end + 1, last - 1);
                 }
-                behind += "struct " + group_size_struct(entry.name) + " {" + fields + " };\n";
+                // Names mean there what they mean in the list.
+                std::string ends;
+                for (const std::string& space : namespaces_around(text, list.open)) {
+                    behind += "namespace " + space + " { ";
+                    ends += " }";
+                }
+                behind += "struct " + group_size_struct(entry.name) + " {" + fields + " };" + ends + "\n";
             }
         }
     }

@@ -31,7 +31,7 @@ struct KeptConstant {
     std::string name;  ///< "ns.N"
     std::string file;  ///< that declares it, by its canonical path
     std::int64_t line = 0;
-    std::uint32_t id = 0;  ///< small, so that its words fit where the declaration has its own
+    std::uint32_t id = 0;  ///< from 0 on
 
     [[nodiscard]] std::string last_name() const { return name.substr(name.rfind('.') + 1); }
     bool operator==(const KeptConstant&) const = default;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "slang/ir_text.h"
+#include "slang/lexed_text.h"
 #include "slang/tokens.h"
 
 namespace kf::gen {
@@ -42,7 +43,7 @@ bool is_number(Text type) {
 
 class ViewReader {
 public:
-    explicit ViewReader(Text code) : module_(ir::parse(code)) {}
+    ViewReader(Text code, const std::set<std::string>& own) : module_(ir::parse(code)), own_(own) {}
 
     void add_to(std::map<std::string, ViewParameters>& all) const {
         for (const ir::Function& function : module_.functions) {
@@ -71,7 +72,9 @@ private:
         const auto is_in = [&](const std::set<Text>& functions) {
             return functions.contains(id) || functions.contains(innermost(id));
         };
-        return (is_in(module_.backward) || is_in(module_.forward)) && !is_in(module_.differentiated);
+        const std::string name = name_of(id);
+        return own_.contains(name.substr(name.rfind('.') + 1)) ||
+               ((is_in(module_.backward) || is_in(module_.forward)) && !is_in(module_.differentiated));
     }
 
     [[nodiscard]] std::vector<ViewParameter> parameters_of(const ir::Function& function) const {
@@ -87,6 +90,9 @@ private:
         }
         for (const ir::Block& block : function.blocks) {
             for (const ir::Instruction& one : block.instructions) {
+                // What is no code of Slang's names parameters in its own way.
+                if (one.name.find("Asm") != Text::npos)
+                    for (ViewParameter& parameter : parameters) parameter.is_read = false;
                 for (std::size_t i = 0; i < one.operands.size(); ++i) {
                     const auto found = held.find(one.operands[i]);
                     if (found != held.end()) use(one, i, found->second, parameters[found->second], held);
@@ -111,13 +117,29 @@ private:
     }
 
     ir::Module module_;
+    const std::set<std::string>& own_;
 };
 
 }  // namespace
 
-std::map<std::string, std::set<std::string>> read_views(std::span<const std::string> codes) {
+void add_own_derivatives(std::string_view source, std::set<std::string>& names) {
+    const LexedText text(source);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (!is_one_of(text[at], "BackwardDerivative", "ForwardDerivative") || text[at + 1] != "(") continue;
+        // "f" of "…)] [Differentiable] T f<T>(T x)": before the parenthesis, and what is generic.
+        std::size_t open = text.closing(at + 1) + 1;
+        while (open < text.size() && !is_one_of(text[open], "(", ";", "{"))
+            open = text[open] == "[" ? text.closing(open) + 1 : open + 1;
+        for (std::size_t name = open; name > at; --name) {
+            if (text[name] == "<" || text[name] == "(") names.emplace(text[name - 1]);
+        }
+    }
+}
+
+std::map<std::string, std::set<std::string>> read_views(std::span<const std::string> codes,
+                                                        const std::set<std::string>& own) {
     std::map<std::string, ViewParameters> all;
-    for (const std::string& code : codes) ViewReader(code).add_to(all);
+    for (const std::string& code : codes) ViewReader(code, own).add_to(all);
     const auto is_read_by = [&](const std::string& name, std::size_t index) {
         const auto found = all.find(name);
         if (found == all.end()) return only_reads(name);

@@ -703,8 +703,7 @@ private:
                 return;
             }
             function.group_text = written_group_size(attributes);
-            const Type size =
-                types_.describe_named(group_size_struct(function.name.substr(function.name.rfind('.') + 1)));
+            const Type size = types_.describe_named(group_size_struct(function.name));
             std::array<std::int64_t, 3> extents{1, 1, 1};
             for (std::size_t i = 0; i < std::min<std::size_t>(3, size.fields.size()); ++i)
                 extents.at(i) = size.fields[i].type.extent;

@@ -26,12 +26,12 @@ struct SpecializationPlace {
 /// Slang leaves a specialization constant to whoever makes a pipeline of the SPIR-V, and knows none for CUDA.
 /// Returns the text with `[SpecializationConstant] const int N = 4;` as `extern static const int N = 4;`,
 /// whose value a spec can state; likewise for the other spellings. Those that are `kept` stay what they are,
-/// with the number that they have there. `file`: as KeptConstant has it. Lines and columns stay.
+/// with a number for the one that they have there. `file`: as KeptConstant has it. Lines stay.
 [[nodiscard]] std::string with_link_constants(std::string_view text, std::string_view file = {},
                                               const std::vector<KeptConstant>& kept = {});
 
-/// Notes what the code depends on of the constants that it keeps. Error "specialization-constant" for one
-/// that nobody knows: it would have its default value for ever.
+/// Notes what the code depends on of the constants that it keeps, and gives them their numbers in it. Error
+/// "specialization-constant" for one that nobody knows: it would have its default value for ever.
 [[nodiscard]] Diagnostics note_constants(const KernelSource& source, CompiledKernel& kernel);
 
 /// Tells in an error of a kernel what it leaves to run time, if anything.

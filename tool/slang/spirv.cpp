@@ -229,6 +229,18 @@ std::vector<std::string> bind_block(std::string& code) {
     return others;
 }
 
+void renumber_constants(std::string& code, std::uint32_t by) {
+    std::vector<std::size_t> places;
+    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+        if (opcode == op_decorate && count == 4 && word_at(code, index + 2) == decoration_spec_id)
+            places.push_back(index + 3);
+    });
+    for (const std::size_t place : places) {
+        const std::uint32_t number = word_at(code, place) - by;
+        std::memcpy(code.data() + place * sizeof(number), &number, sizeof(number));
+    }
+}
+
 std::vector<SpecializedValue> specialized_values(std::string_view code) {
     std::map<std::uint32_t, std::string> names;  // by id
     std::map<std::uint32_t, std::uint32_t> ids;  // by number

@@ -36,6 +36,9 @@ struct SpecializedValue {
     std::string name;      ///< "number 3" where the code doesn't say
 };
 
+/// Subtracts from the numbers of all constants that are set when a pipeline is made.
+void renumber_constants(std::string& code, std::uint32_t by);
+
 /// Those of a module, by their numbers. Empty when `code` is no SPIR-V.
 [[nodiscard]] std::vector<SpecializedValue> specialized_values(std::string_view code);
 

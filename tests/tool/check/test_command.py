@@ -571,7 +571,7 @@ WHILE = """
     float s = 1 + abs(x);
     [MaxIters(2)]
     while (s < 40) // past
-        s = s * (1.5 + n * n) + x;
+        s = s * (1.5 + n * n) + x * x;  // which grows, whatever x is
     return s;
 }
 """

@@ -36,6 +36,14 @@ TEST(EntryPoints, AttributesOfEitherSpelling) {
               "\nstruct kf_threads_f { int x[TILE]; };\n");
 }
 
+TEST(EntryPoints, GroupSizesAreOfTheirNamespace) {
+    EXPECT_EQ(group_size_struct("a.b.f"), "a.b.kf_threads_f");
+    EXPECT_EQ(
+        behind_functions("namespace a::b { struct S { int x; } [numthreads(N)] void f() {} }\n"
+                         "[numthreads(N)] void f() {}"),
+        "\nnamespace a::b { struct kf_threads_f { int x[N]; }; }\nstruct kf_threads_f { int x[N]; };\n");
+}
+
 TEST(EntryPoints, OthersStay) {
     for (const char* text :
          {"float f(float x[4]) { return x[numthreads(3)]; }",

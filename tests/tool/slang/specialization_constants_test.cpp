@@ -32,12 +32,17 @@ TEST(SpecializationConstants, BecomeLinkTimeConstants) {
 TEST(SpecializationConstants, StayWhereTheyAreKept) {
     const std::vector<KeptConstant> kept{{"N", "/a.slang", 1, 0}, {"ns.M", "/a.slang", 3, 12}};
     EXPECT_EQ(with_link_constants(declarations, "/a.slang", kept),
-              "[vk::constant_id(0)]     const int N = 4;\n"
+              "[vk::constant_id(50000)] const int N = 4;\n"
               "extern static                               const float gain = 0.5;\n"
-              "namespace ns { [vk::constant_id(12)]   const uint M = 1; }\n"
+              "namespace ns { [vk::constant_id(50012)] const uint M = 1; }\n"
               "// [SpecializationConstant] const int no = 1;\n");
     EXPECT_EQ(with_link_constants(declarations, "/b.slang", kept), with_link_constants(declarations))
         << "of another file";
+    const std::string short_marker = "[vk::constant_id(1)] const int N = 4; int f() { return N; }\n";
+    EXPECT_EQ(with_link_constants(short_marker, "/a.slang", kept),
+              "[vk::constant_id(50000)] const int N = 4; int f() { return N; }\n");
+    const std::string two = "[SpecializationConstant] const int N = max(1, 2), other = 7;\n";
+    EXPECT_EQ(with_link_constants(two, "/a.slang", kept), two) << "both would have the number";
 }
 
 }  // namespace
