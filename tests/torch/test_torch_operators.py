@@ -11,6 +11,7 @@ import pytest
 import torch
 from loader import Loader
 from torch.utils.checkpoint import checkpoint
+from torch.utils.flop_counter import FlopCounterMode
 
 
 @pytest.fixture(scope="module")
@@ -563,6 +564,55 @@ def test_traced_calls_are_refused_by_name(gradients: ModuleType, torch_device: s
         torch.compile(lambda x: operator(2.0, 8.0, -1.0, x), fullgraph=True, backend="eager")(
             torch.ones(3, dtype=torch.float64, device=torch_device)
         )
+
+
+def test_what_is_changed_may_be_read_in_its_own_place(gradients: ModuleType, torch_device: str) -> None:
+    ways = {
+        "itself": (lambda y: y, 3.0),
+        "a view": (lambda y: y.view(3), 3.0),
+        "detached": (lambda y: y.detach(), 2.0),
+        "a copy": (lambda y: y.clone(), 3.0),
+    }
+    for name, (read, factor) in ways.items():
+        x = vector(torch_device, 1, 2, 3)
+        y = x * 1
+        gradients.square_in_place(y, read(y))
+        torch.testing.assert_close(y, x**3, msg=name)
+        y.sum().backward()
+        torch.testing.assert_close(x.grad, factor * x.detach() ** 2, msg=name)
+
+
+def test_what_is_changed_may_not_be_read_elsewhere(gradients: ModuleType, torch_device: str) -> None:
+    for read in (lambda y: y[1:], lambda y: y.detach()[1:]):
+        x = vector(torch_device, 1, 2, 3, 4)
+        y = x * 1
+        with pytest.raises(RuntimeError, match=r"argument 'k': it shares memory with 'x', .* clone\(\)"):
+            gradients.square_in_place(y[:3], read(y))
+        torch.testing.assert_close(y, x)
+    # Elements that lie between each other's aren't shared.
+    x = vector(torch_device, 1, 2, 3, 4)
+    y = x * 1
+    gradients.square_in_place(y[::2], y[1::2])
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, vector(torch_device, 4, 2, 24, 10, grad=False))
+
+
+def test_shapes_of_calls_that_are_traced(gradients: ModuleType, torch_device: str) -> None:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = gradients.polynomial(x, x, x, x, shape=(4,))
+        return result
+
+    x = vector(torch_device, 2)
+    traced = torch.fx.experimental.proxy_tensor.make_fx(call)(x)
+    with FlopCounterMode(display=False):
+        counted = call(x)
+    for found in (call(x), torch.compile(call)(x), traced(x), counted):
+        torch.testing.assert_close(found, torch.full((4,), 14.0, device=torch_device))
+    torch.compile(call)(x).sum().backward()
+    torch.testing.assert_close(x.grad, torch.full_like(x, 4 * (3 * 4 + 2 * 2 + 1)))
+    for way in (call, torch.compile(call)):
+        with pytest.raises((ValueError, RuntimeError), match="extent"):
+            way(vector(torch_device, 2, 3))
 
 
 def test_more_results_than_letters(gradients: ModuleType, torch_device: str) -> None:

@@ -15,6 +15,7 @@ from kernelfunctions.torch._batching import (
 )
 from kernelfunctions.torch._deterministic import backward_of
 from kernelfunctions.torch._gradients import GradientPass
+from kernelfunctions.torch._overlaps import shared_with_changed
 from kernelfunctions.torch._plan import Cell, Plan
 
 _functorch_is_active = torch._C._are_functorch_transforms_active
@@ -175,8 +176,8 @@ class EagerCall(WatchedCall):
 
     @staticmethod
     def forward(ctx: Any, plan: Plan, cell: Cell, *values: Any) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
-        if plan.copied:
-            cell.before = dict(zip(plan.copied, values[len(plan.inputs) :], strict=True))
+        if cell.copied:
+            cell.before = dict(zip(cell.copied, values[len(plan.inputs) :], strict=True))
             values = values[: len(plan.inputs)]
         outputs = plan.run(cell, values, in_place=True)
         _save(ctx, plan, cell, values, outputs)
@@ -238,7 +239,10 @@ class Tangents(torch.autograd.Function):
 def call_eagerly(plan: Plan, more: Any, values: Sequence[Any]) -> Any:
     """Makes a call that autograd or forward-mode derivatives watch."""
     cell = Cell(more)
-    copies = [values[i].clone() for i in plan.copied]
+    cell.copied = plan.copied
+    if plan.mutated:
+        cell.copied = (*plan.copied, *shared_with_changed(plan, values))
+    copies = [values[i].clone() for i in cell.copied]
     return plan.result(cell, eager_apply(plan, cell, *values, *copies))
 
 

@@ -22,11 +22,13 @@ from kernelfunctions.torch._shapes import call_shape
 class Cell:
     """What one call gave, besides its tensors: opaque to PyTorch."""
 
-    __slots__ = ("before", "more", "raw")
+    __slots__ = ("before", "copied", "more", "raw")
 
     def __init__(self, more: Mapping[str, Any] | None) -> None:
         self.more = more
         self.raw: Any = None
+        #: Values that a backward pass needs as they were before the call, by number.
+        self.copied: tuple[int, ...] = ()
         #: By value's number, what tensors held that the call has changed.
         self.before: dict[int, torch.Tensor] = {}
 

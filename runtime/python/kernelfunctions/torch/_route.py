@@ -38,6 +38,13 @@ class Route:
         self.functional = entry.path_of(entry.functional)
         self.out = entry.path_of(entry.out) if entry.out is not None else None
         self.has_shape = entry.signature.has_shape
+        #: What gets the call's shape, where the operator takes none: arguments, and their dimensions of it.
+        self.mapped = tuple(
+            (i, tuple(one.leaf.map[: one.leaf.rank]))
+            for i, one in enumerate(entry.signature.arguments)
+            if one.type == "Tensor" and one.leaf is not None and one.leaf.map
+        )
+        self.rank = call.rank
         self.is_mutating = entry.is_mutating
         self.made = len(entry.signature.made)
         sources = _sources(call, len(args), kwargs)

@@ -191,8 +191,11 @@ def _call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> An
             else:
                 given[i] = torch.full((), given[i], dtype=dtype, device=device)
     changed = [given[i] for i in route.mutated]
+    shape = kwargs.get("shape")
     if route.has_shape:
-        given.append(kwargs.get("shape"))
+        given.append(shape)
+    elif shape is not None:
+        _expand(route, given, shape)
     if route.outs:
         outs = {name: _at(source, args, kwargs) for name, source in route.outs}
         _found(route.out)(*given, **outs)
@@ -205,6 +208,20 @@ def _call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> An
     for i in range(len(changed)):
         changed[i].copy_(outputs[i])
     return _returned(route, args, kwargs, outputs[len(changed) :])
+
+
+def _expand(route: Route, given: list[Any], shape: Sequence[Any]) -> None:
+    """Gives arguments a call's shape: where they have one element along a dimension, that is repeated."""
+    if len(shape) != route.rank:
+        raise ValueError(f"argument 'shape': expected {route.rank} extents, found {len(shape)}")
+    for i, dimensions in route.mapped:
+        extents = [1] * (len(dimensions) - given[i].ndim) + list(given[i].shape)  # a number has none
+        for k, d in enumerate(dimensions):
+            if extents[k] != shape[d] and (extents[k] != 1 or i in route.mutated):
+                reason = f"dimension {d} has extent {shape[d]}, and a tensor has {extents[k]} there"
+                raise ValueError(f"argument 'shape': {reason}")
+            extents[k] = shape[d]
+        given[i] = given[i].expand(extents)
 
 
 def _found(path: Any) -> Any:
