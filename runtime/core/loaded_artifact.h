@@ -59,7 +59,7 @@ private:
         std::string digest;
     };
 
-    explicit LoadedArtifact(std::shared_ptr<File> file)
+    explicit LoadedArtifact(const std::shared_ptr<File>& file)
         : LoadedArtifact(file, default_constants(file->manifest)) {}
     LoadedArtifact(std::shared_ptr<File> file, ConstantValues constants)
         : file_(std::move(file)), constants_(std::move(constants)) {}

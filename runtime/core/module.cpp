@@ -38,7 +38,7 @@ std::shared_ptr<ModuleState> ModuleState::with(const std::shared_ptr<ModuleState
                                                const ConstantValues& constants) {
     constexpr std::size_t most_kept = 64;
     if (self->artifact_->constants() == constants) return self;
-    const std::shared_ptr<ModuleState> root = self->root_.lock();
+    std::shared_ptr<ModuleState> root = self->root_.lock();
     ModuleState& owner = root ? *root : *self;
     if (root && root->artifact_->constants() == constants) return root;
     const std::lock_guard lock(owner.mutex_);

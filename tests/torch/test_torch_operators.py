@@ -2,7 +2,7 @@
 
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -567,7 +567,7 @@ def test_traced_calls_are_refused_by_name(gradients: ModuleType, torch_device: s
 
 
 def test_what_is_changed_may_be_read_in_its_own_place(gradients: ModuleType, torch_device: str) -> None:
-    ways = {
+    ways: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], float]] = {
         "itself": (lambda y: y, 3.0),
         "a view": (lambda y: y.view(3), 3.0),
         "detached": (lambda y: y.detach(), 2.0),
@@ -583,7 +583,8 @@ def test_what_is_changed_may_be_read_in_its_own_place(gradients: ModuleType, tor
 
 
 def test_what_is_changed_may_not_be_read_elsewhere(gradients: ModuleType, torch_device: str) -> None:
-    for read in (lambda y: y[1:], lambda y: y.detach()[1:]):
+    ways: list[Callable[[torch.Tensor], torch.Tensor]] = [lambda y: y[1:], lambda y: y.detach()[1:]]
+    for read in ways:
         x = vector(torch_device, 1, 2, 3, 4)
         y = x * 1
         with pytest.raises(RuntimeError, match=r"argument 'k': it shares memory with 'x', .* clone\(\)"):

@@ -422,7 +422,7 @@ private:
 
 /// The first of `closed` that the type names; empty where it names none.
 std::string closed_type_in(const Type& type, const std::vector<std::string>& closed) {
-    const std::string name = type.name.substr(0, type.name.find('<'));
+    std::string name = type.name.substr(0, type.name.find('<'));
     if (std::find(closed.begin(), closed.end(), name) != closed.end()) return name;
     std::string found;
     for (const Type& element : type.element) found = found.empty() ? closed_type_in(element, closed) : found;

@@ -529,9 +529,7 @@ private:
         mark_closed(opened, module);
         mark_closed_types(opened, module.globals);
         note_lost_tangents(module, lost_tangents(codes));
-        std::set<std::string> own_derivatives;
-        for (const auto& source : module.sources) add_own_derivatives(source.second, own_derivatives);
-        note_read_views(module, read_views(codes, own_derivatives));
+        note_read_views(module, codes);
         add_distinct(warnings, hidden_loop_warnings(module.sources, workarounds_));
         drop_uncalled_entries(sources_.texts(), macros, options_.functions, warnings);
         Diagnostics errors = check_closed();

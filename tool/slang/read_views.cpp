@@ -2,6 +2,9 @@
 #include "slang/read_views.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -120,8 +123,7 @@ private:
     const std::set<std::string>& own_;
 };
 
-}  // namespace
-
+/// Adds the last names of functions whose attributes name a derivative of the user's.
 void add_own_derivatives(std::string_view source, std::set<std::string>& names) {
     const LexedText text(source);
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -136,6 +138,7 @@ void add_own_derivatives(std::string_view source, std::set<std::string>& names) 
     }
 }
 
+/// By functions' and parameters' names. `own`: the last names of functions with own derivatives.
 std::map<std::string, std::set<std::string>> read_views(std::span<const std::string> codes,
                                                         const std::set<std::string>& own) {
     std::map<std::string, ViewParameters> all;
@@ -172,7 +175,12 @@ std::map<std::string, std::set<std::string>> read_views(std::span<const std::str
     return read;
 }
 
-void note_read_views(Module& module, const std::map<std::string, std::set<std::string>>& read) {
+}  // namespace
+
+void note_read_views(Module& module, std::span<const std::string> codes) {
+    std::set<std::string> own;
+    for (const auto& source : module.sources) add_own_derivatives(source.second, own);
+    const std::map<std::string, std::set<std::string>> read = read_views(codes, own);
     const auto note = [&](std::vector<Function>& functions) {
         for (Function& function : functions) {
             const auto found = read.find(function.name);

@@ -67,4 +67,4 @@ def _refuse_overlap(plan: Plan, i: int, j: int, values: Sequence[Any]) -> None:
 
 def _is_dense(tensor: torch.Tensor) -> bool:
     begin, end = _range(tensor)
-    return end - begin == tensor.numel() * tensor.element_size()
+    return bool(end - begin == tensor.numel() * tensor.element_size())

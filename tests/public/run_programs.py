@@ -1,6 +1,6 @@
 """Runs programs of public repositories and compares what they compute with NumPy.
 
-    PYTHONPATH=build/release/python python3 tests/public/run.py --programs FOLDER
+    PYTHONPATH=build/release/python python3 tests/public/run_programs.py --programs FOLDER
 
 FOLDER holds checkouts of the repositories in REPOSITORIES, each in a folder owner+name, of the commits there.
 Nothing is fetched: a repository that isn't there is skipped by name. Each program has a spec in specs/, which
