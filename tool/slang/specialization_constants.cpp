@@ -6,6 +6,7 @@
 #include "core/join.h"
 #include "slang/lexed_text.h"
 #include "slang/spirv.h"
+#include "slang/tokens.h"
 
 namespace kf::gen {
 
