@@ -135,10 +135,11 @@ private:
         if (node.is_boolean()) {
             node = !node.get<bool>();
         } else if (node.is_number()) {
-            const auto value = node.get<std::int64_t>();
+            const auto value = static_cast<std::uint64_t>(node.get<std::int64_t>());  // which wraps
+            const auto number = [](std::uint64_t wrapped) { return static_cast<std::int64_t>(wrapped); };
             const std::array<std::int64_t, 12> numbers{
-                value + 1, value - 1, 0, -1, 1, 2, 4, value * 2, value + 4, std::int64_t{1} << 31,
-                INT64_MAX, INT64_MIN};
+                number(value + 1), number(value - 1),     0,         -1,       1, 2, 4, number(value * 2),
+                number(value + 4), std::int64_t{1} << 31, INT64_MAX, INT64_MIN};
             node = numbers.at(draw(numbers.size()));
         } else if (node.is_string()) {
             const auto words = words_of(key);
