@@ -76,8 +76,8 @@ private:
             return functions.contains(id) || functions.contains(innermost(id));
         };
         const std::string name = name_of(id);
-        return own_.contains(name.substr(name.rfind('.') + 1)) ||
-               ((is_in(module_.backward) || is_in(module_.forward)) && !is_in(module_.differentiated));
+        return (is_in(module_.backward) || is_in(module_.forward)) &&
+               (own_.contains(name.substr(name.rfind('.') + 1)) || !is_in(module_.differentiated));
     }
 
     [[nodiscard]] std::vector<ViewParameter> parameters_of(const ir::Function& function) const {
