@@ -81,23 +81,6 @@ std::string values_text(const Manifest& manifest, const ConstantValues& values) 
     return text;
 }
 
-/// The threads of a group along one dimension; more than any group may have stands for all that are more, and
-/// 0 for all that are fewer than one.
-std::uint32_t extent_of(const manifest::GroupExtent& extent, const Manifest& manifest,
-                        const ConstantValues& values) {
-    constexpr std::int64_t too_many = std::int64_t{1} << 20;
-    std::int64_t product = std::min(extent.factor, too_many);
-    for (const std::int64_t index : extent.constants) {
-        const std::string& text = values.at(static_cast<std::size_t>(index));
-        const bool is_huge = manifest.constants[static_cast<std::size_t>(index)].type == ScalarType::uint64 &&
-                             !parsed<std::int64_t>(text);
-        const std::int64_t factor = is_huge ? too_many : parsed<std::int64_t>(text).value_or(0);
-        if (factor <= 0) return 0;
-        product = std::min(product * std::min(factor, too_many), too_many);
-    }
-    return static_cast<std::uint32_t>(product);
-}
-
 /// Other kernels than those of the function count for nothing.
 void check_groups(const Manifest& manifest, const manifest::Function& function,
                   const ConstantValues& values) {
@@ -107,8 +90,8 @@ void check_groups(const Manifest& manifest, const manifest::Function& function,
         std::uint64_t threads = 1;
         std::string text;
         for (const manifest::GroupExtent& extent : kernel.group_extents) {
-            const std::uint32_t one = extent_of(extent, manifest, values);
-            threads *= one;
+            const std::int64_t one = threads_along(extent, values);
+            threads *= static_cast<std::uint64_t>(one);
             text += (text.empty() ? "" : ", ") + std::to_string(one);
         }
         if (threads >= 1 && threads <= manifest::max_group_threads) continue;
@@ -125,6 +108,19 @@ ConstantValues default_constants(const Manifest& manifest) {
     ConstantValues values;
     for (const RunTimeConstant& constant : manifest.constants) values.push_back(constant.values.front());
     return values;
+}
+
+std::int64_t threads_along(const manifest::GroupExtent& extent, const ConstantValues& values) {
+    constexpr std::int64_t too_many = std::int64_t{1} << 20;
+    std::int64_t product = std::min(extent.factor, too_many);
+    for (const std::int64_t index : extent.constants) {
+        const std::string& text = values.at(static_cast<std::size_t>(index));
+        const auto number = parsed<std::int64_t>(text);
+        const std::int64_t factor = !number && parsed<std::uint64_t>(text) ? too_many : number.value_or(0);
+        if (factor <= 0) return 0;
+        product = std::min(product * std::min(factor, too_many), too_many);
+    }
+    return product;
 }
 
 std::optional<std::uint64_t> constant_bits(const std::string& text, ScalarType type) {
@@ -188,7 +184,8 @@ Manifest choose_constants(const Manifest& all, const ConstantValues& values) {
                                      constant_bits(values[i], type).value_or(0)});
         }
         for (std::size_t i = 0; i < kernel.group_extents.size(); ++i)
-            kernel.group_size.at(i) = extent_of(kernel.group_extents[i], all, values);
+            kernel.group_size.at(i) =
+                static_cast<std::uint32_t>(threads_along(kernel.group_extents[i], values));
         std::erase_if(kernel.images, [&](const manifest::Image& image) {
             return !image.constants.empty() && image.constants != values;
         });

@@ -27,7 +27,7 @@ public:
     LoadedArtifact(const LoadedArtifact&) = delete;
     LoadedArtifact& operator=(const LoadedArtifact&) = delete;
 
-    /// Those of the constants that run time chooses; the default ones, unless with() made it.
+    /// The values of the constants that run time chooses; the default ones, unless with() made it.
     [[nodiscard]] const ConstantValues& constants() const { return constants_; }
     [[nodiscard]] bool has_default_constants() const {
         return constants_ == default_constants(file_->manifest);
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] const std::string& function_name(std::size_t index) const {
         return file_->manifest.functions.at(index).name;
     }
-    /// The same artifact with these.
+    /// Returns the artifact with these values.
     [[nodiscard]] std::shared_ptr<const LoadedArtifact> with(ConstantValues constants) const {
         return std::shared_ptr<const LoadedArtifact>(new LoadedArtifact(file_, std::move(constants)));
     }

@@ -123,9 +123,11 @@ def test_stages_that_no_call_names(generator: Generator) -> None:
     assert "another pipeline than compute" in generator.said
 
 
-def test_group_sizes_are_of_their_namespace(generator: Generator) -> None:
-    text = """
-static const uint width = 16;
+@pytest.mark.parametrize("declared", ["static", "extern static"])
+def test_group_sizes_are_of_their_namespace(generator: Generator, declared: str) -> None:
+    text = (
+        declared
+        + """ const uint width = 16;
 namespace ns
 {
     static const uint width = 4;
@@ -141,12 +143,19 @@ void widest(uint3 id : SV_DispatchThreadID, uint3 group : SV_GroupID, RWStructur
     if (group.x == 0) InterlockedMax(y[0], id.x + 1);
 }
 """
+    )
     calls = [
         {"function": "ns.widest", "name": "inner", "args": {"y": "rwbuffer"}},
         {"function": "widest", "name": "outer", "args": {"y": "rwbuffer"}},
     ]
+    if declared == "extern static":
+        calls = [{**call, "variants": {"wide": {"constants": {"width": 32}}}} for call in calls]
     module = generator.module({"m.slang": text}, calls)
-    for function, width in ((module.inner, 4), (module.outer, 16)):
+    expected = [(module.inner, 4), (module.outer, 16)]
+    if declared == "extern static":
+        wide = {"variant": "wide"}
+        expected += [(module.inner.options(**wide), 4), (module.outer.options(**wide), 32)]
+    for function, width in expected:
         y = np.zeros(1, np.uint32)
         function.groups(3)(y)
         np.testing.assert_array_equal(y, [width])

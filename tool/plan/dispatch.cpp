@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "core/join.h"
 #include "plan/candidates.h"
@@ -28,8 +29,6 @@ constexpr std::array<KnownValue, 4> known_values{{{"SV_DISPATCHTHREADID", "kf_id
 
 /// Threads of a group of the first, second and third vector length, where nobody says how many.
 constexpr std::array<std::array<std::uint32_t, 3>, 3> usual_groups{{{256, 1, 1}, {16, 16, 1}, {8, 8, 4}}};
-
-constexpr std::int64_t most_threads = 1024;
 
 bool is_index(const Type& type) {
     const bool shape = type.kind == TypeKind::scalar || (type.kind == TypeKind::vector && type.columns <= 3);
@@ -125,21 +124,22 @@ std::optional<Diagnostic> check_computed(const Function& function, const LinkTim
 
 bool is_possible(const std::array<std::int64_t, 3>& size) {
     const auto& [x, y, z] = size;
-    return x > 0 && y > 0 && z > 0 && x <= most_threads && y <= most_threads && z <= 64 &&
-           x * y * z <= most_threads;
+    constexpr std::int64_t most = manifest::max_group_threads;
+    return x > 0 && y > 0 && z > 0 && x <= most && y <= most && z <= 64 && x * y * z <= most;
 }
 
 /// "group-size" for a value that run time is to choose from and that no group can have; others keep their
 /// defaults.
 std::optional<Diagnostic> check_listed_sizes(const Function& function, const manifest::GroupExtents& extents,
                                              const LinkTime& link) {
+    if (extents.empty()) return std::nullopt;
     const std::vector<const LinkConstant*> kept = link.kept();
     for (std::size_t i = 0; i < kept.size(); ++i) {
         std::vector<std::string> values = link.default_values();
         for (const std::string& value : kept[i]->values) {
             values[i] = value;
             const auto size = size_with(extents, values);
-            if (extents.empty() || is_possible(size)) continue;
+            if (is_possible(size)) continue;
             return Diagnostic{Severity::error,
                               "group-size",
                               kept[i]->given,
@@ -152,15 +152,15 @@ std::optional<Diagnostic> check_listed_sizes(const Function& function, const man
     return std::nullopt;
 }
 
-/// The function with the group size that it has when linked so.
+/// Returns the function with the group size that it has when linked so.
 Function with_group_size(Function function, const LinkTime& link, PlannedCall& planned) {
-    planned.group_text = function.group_text;
     // What Slang has found is right, whatever else has a constant's name.
     if (function.group_size[0] > 0) return function;
-    const auto extents = group_extents(function.group_text, function.name, link);
-    if (!extents) return function;
-    function.group_size = size_with(*extents, link.default_values());
-    if (is_chosen(*extents)) planned.group_extents = *extents;
+    planned.group_text = function.group_text;
+    if (auto group = linked_group(function.group_text, function.name, link)) {
+        function.group_size = group->size;
+        planned.group_extents = std::move(group->extents);
+    }
     return function;
 }
 
@@ -339,7 +339,7 @@ Diagnostics plan_dispatch(const CallSpec& call, const Function& declared, const 
         errors.push_back(std::move(*computed));
         return errors;
     }
-    if (is_chosen(planned.group_extents) && call.backward.enabled) {
+    if (!planned.group_extents.empty() && call.backward.enabled) {
         errors.push_back(dispatch_error(call.backward.location,
                                         "run time chooses the group size of '" + function.name +
                                             "', for which this version of kfgen makes no derivatives"));

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
+
+#include "core/choose_constants.h"
 
 namespace kf::gen {
 
@@ -39,10 +42,12 @@ std::string dotted(std::string name) {
 /// Multiplies by what the factor is; false where that isn't known.
 bool multiply(manifest::GroupExtent& extent, const std::string& factor, std::string scope,
               const LinkTime& link) {
-    if (const auto number = number_of(factor)) {
-        extent.factor *= *number;
-        return *number > 0;
-    }
+    const auto by_number = [&](const std::string& text) {
+        const std::int64_t number = number_of(text).value_or(0);
+        extent.factor *= number;
+        return number > 0;
+    };
+    if (number_of(factor)) return by_number(factor);
     const std::string name = dotted(factor);
     while (true) {
         const std::size_t dot = scope.rfind('.');
@@ -53,16 +58,10 @@ bool multiply(manifest::GroupExtent& extent, const std::string& factor, std::str
                 extent.constants.push_back(link.number_of(*given));
                 return true;
             }
-            const auto value = number_of(given->value);
-            extent.factor *= value.value_or(0);
-            return value.value_or(0) > 0;
+            return by_number(given->value);
         }
         const auto usual = link.defaults.find(whole);
-        if (usual != link.defaults.end()) {
-            const auto value = number_of(usual->second);
-            extent.factor *= value.value_or(0);
-            return value.value_or(0) > 0;
-        }
+        if (usual != link.defaults.end()) return by_number(usual->second);
         if (scope.empty()) return false;
     }
 }
@@ -81,22 +80,25 @@ std::optional<manifest::GroupExtents> group_extents(const std::vector<std::strin
 }
 
 bool is_chosen(const manifest::GroupExtents& extents) {
-    return std::any_of(extents.begin(), extents.end(),
-                       [](const manifest::GroupExtent& one) { return !one.constants.empty(); });
+    return std::ranges::any_of(extents,
+                               [](const manifest::GroupExtent& one) { return !one.constants.empty(); });
+}
+
+std::optional<LinkedGroup> linked_group(const std::vector<std::string>& text, const std::string& function,
+                                        const LinkTime& link) {
+    std::optional<manifest::GroupExtents> extents = group_extents(text, function, link);
+    if (!extents) return std::nullopt;
+    LinkedGroup group{size_with(*extents, link.default_values()), {}};
+    if (is_chosen(*extents)) group.extents = std::move(*extents);
+    return group;
 }
 
 std::array<std::int64_t, 3> size_with(const manifest::GroupExtents& extents,
                                       const std::vector<std::string>& values) {
-    constexpr std::int64_t too_many = std::int64_t{1} << 20;
     std::array<std::int64_t, 3> size{1, 1, 1};
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-        size.at(i) = std::min(extents[i].factor, too_many);
-        for (const std::int64_t number : extents[i].constants) {
-            const std::int64_t value =
-                number_of(values.at(static_cast<std::size_t>(number))).value_or(too_many);
-            size.at(i) = std::min(size.at(i) * std::clamp<std::int64_t>(value, 0, too_many), too_many);
-        }
-    }
+    std::ranges::transform(extents, size.begin(), [&](const manifest::GroupExtent& extent) {
+        return detail::threads_along(extent, values);
+    });
     return size;
 }
 

@@ -168,7 +168,7 @@ private:
         replace(made_.constants, std::move(made));
     }
 
-    /// Whether run time can choose it.
+    /// Tells whether run time can choose the constant; else there is an error.
     bool can_keep(const ConstantSpec& spec, const LinkDeclaration& declared, const std::string& what) {
         const std::string place = "declared at " + format_place(declared.location);
         if (!declared.is_specialization) {

@@ -103,7 +103,7 @@ struct PlannedCall {
     manifest::Dispatch dispatch = manifest::Dispatch::elements;
     bool declares_group_size = false;  ///< by [numthreads]
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
-    std::vector<std::string> group_text = {};   ///< as Function's
+    std::vector<std::string> group_text = {};   ///< as Function's, where linking decides it
     manifest::GroupExtents group_extents = {};  ///< where run time chooses some of it
     /// How many threads of a group lie beside each other in a tile of pixels; 0: the spec states groups of
     /// one dimension.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "plan/group_extents.h"
 #include "plan/types.h"
@@ -70,14 +71,13 @@ std::array<std::uint32_t, 3> group_size_of(const PlannedCall& call, const Thread
             static_cast<std::uint32_t>(threads.size[2])};
 }
 
-/// What [numthreads] says with the variant's constants.
+/// Gives the call the group size that [numthreads] says with the variant's constants.
 void settle_group_size(PlannedCall& call, const LinkTime& link) {
-    const auto extents = group_extents(call.group_text, call.function, link);
-    if (!extents) return;
-    const std::array<std::int64_t, 3> size = size_with(*extents, link.default_values());
-    for (std::size_t i = 0; i < size.size(); ++i)
-        call.group_size.at(i) = static_cast<std::uint32_t>(size.at(i));
-    call.group_extents = is_chosen(*extents) ? *extents : manifest::GroupExtents();
+    auto group = linked_group(call.group_text, call.function, link);
+    if (!group) return;
+    std::ranges::transform(group->size, call.group_size.begin(),
+                           [](std::int64_t extent) { return static_cast<std::uint32_t>(extent); });
+    call.group_extents = std::move(group->extents);
 }
 
 }  // namespace
