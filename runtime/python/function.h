@@ -62,7 +62,7 @@ struct LoadedFunctions {
 std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunctions>& all, std::size_t index);
 /// Returns the same of another function of the module; a new one where that is gone.
 std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index);
-/// The same with other values of the constants that run time chooses.
+/// Returns the function with other values of the constants that run time chooses.
 std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index,
                                             const detail::ConstantValues& constants);
 

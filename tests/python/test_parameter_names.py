@@ -128,7 +128,7 @@ def test_outputs_before_inputs_explain_themselves(names: ModuleType) -> None:
         ) in str(refused.value)
     with pytest.raises(TypeError, match=r"'y': an output, .*Tensor stands .* 'x' .* \(None, x, …\)"):
         names.leading(kf.Tensor.from_numpy(x))
-    # Those that don't follow an output have nothing to explain.
+    # Calls whose arguments follow no output need no explanation.
     with pytest.raises(TypeError, match=r"'x': not given$"):
         names.leading()
     with pytest.raises(TypeError, match=r"'k': not given$"):

@@ -128,14 +128,7 @@ private:
         while (is_one_of(token_[at], "__device__", "static", "const")) ++at;
         if (!token_.is_word(at)) return std::nullopt;
         found.type.begin = at++;
-        if (token_[at] == "<") {
-            for (int depth = 0; at < token_.size(); ++at) {
-                depth += token_[at] == "<" ? 1 : token_[at] == ">" ? -1 : 0;
-                if (depth == 0 || is_one_of(token_[at], ";", "{")) break;
-            }
-            if (token_[at] != ">") return std::nullopt;
-            ++at;
-        }
+        if (token_[at] == "<") at = behind_angle(at);
         found.type.end = at;
         if (!token_.is_word(at) || token_[at + 1] != "=" || token_[at + 2] == "=") return std::nullopt;
         found.name = token_[at];
@@ -268,12 +261,13 @@ private:
         return parts;
     }
 
+    /// The token behind the `>` that closes the `<` there; size() where it is no bracket.
     [[nodiscard]] std::size_t behind_angle(std::size_t at) const {
-        for (int depth = 0; at < token_.size(); ++at) {
+        for (int depth = 0; at < token_.size() && !is_one_of(token_[at], ";", "{"); ++at) {
             depth += token_[at] == "<" ? 1 : token_[at] == ">" ? -1 : 0;
             if (depth == 0) return at + 1;
         }
-        return at;
+        return token_.size();
     }
 
     [[nodiscard]] bool is_literal(TokenRange range) const {

@@ -18,11 +18,13 @@ std::set<std::string> entry_macros(const std::map<std::filesystem::path, std::st
 void drop_uncalled_entries(const std::map<std::filesystem::path, std::string>& texts,
                            const std::set<std::string>& macros, const std::vector<std::string>& called,
                            Diagnostics& warnings) {
+    std::map<std::string, std::vector<EntryRange>> ranges;  // by file
     std::erase_if(warnings, [&](const Diagnostic& warning) {
         const auto text = texts.find(warning.location.file);
         if (text == texts.end()) return false;
-        const std::vector<EntryRange> ranges = entry_ranges(text->second, macros);
-        return std::any_of(ranges.begin(), ranges.end(), [&](const EntryRange& range) {
+        const auto [known, is_new] = ranges.try_emplace(warning.location.file);
+        if (is_new) known->second = entry_ranges(text->second, macros);
+        return std::ranges::any_of(known->second, [&](const EntryRange& range) {
             const auto is_named = [&](const std::string& one) {
                 return one.substr(one.rfind('.') + 1) == range.name;
             };

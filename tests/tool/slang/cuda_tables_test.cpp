@@ -24,7 +24,7 @@ std::string function_with(const std::string& statements) {
     return std::string(declared) + "__device__ float f_0(int i_0, float x_0)\n{\n" + statements + "}\n";
 }
 
-/// As many elements, and the braces around them.
+/// Writes a list of that many elements, with its braces.
 std::string list(const std::string& element, int count) {
     std::string all;
     for (int i = 0; i < count; ++i) all += (i == 0 ? "" : ", ") + element;

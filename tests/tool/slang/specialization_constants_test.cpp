@@ -1,4 +1,4 @@
-// Which texts declare specialization constants, and what Slang is given in their place.
+// Specialization constants: the texts that declare some, and what Slang is given in their place.
 #include "slang/specialization_constants.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 """What a call reads that shares memory with what it changes in place."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -22,8 +22,11 @@ def shared_with_changed(plan: Plan, values: Sequence[Any]) -> tuple[int, ...]:
         for j in plan.mutated:
             if not _meet(values[i], values[j]):
                 continue
-            if not _is_same(values[i], values[j]) or not (_is_mapped(plan, i) and _is_mapped(plan, j)):
-                _refuse_overlap(plan, i, j, values)
+            same = _is_same(values[i], values[j])
+            in_place = same and _is_mapped(plan, i) and _is_mapped(plan, j)
+            # Elements may lie between each other's, as those of t[::2] and t[1::2].
+            if not in_place and (same or (_is_dense(values[i]) and _is_dense(values[j]))):
+                _refuse_overlap(plan, i, j)
             shared.append(i)
             break
     return tuple(shared)
@@ -52,11 +55,7 @@ def _is_same(a: torch.Tensor, b: torch.Tensor) -> bool:
     return (a.data_ptr(), a.dtype, a.shape, a.stride()) == (b.data_ptr(), b.dtype, b.shape, b.stride())
 
 
-def _refuse_overlap(plan: Plan, i: int, j: int, values: Sequence[Any]) -> None:
-    # Elements may lie between each other's, as those of t[::2] and t[1::2].
-    dense = all(torch._debug_has_internal_overlap(values[k]) == 0 and _is_dense(values[k]) for k in (i, j))
-    if not dense and not _is_same(values[i], values[j]):
-        return
+def _refuse_overlap(plan: Plan, i: int, j: int) -> NoReturn:
     reason = (
         f"it shares memory with '{plan.slot(j).name}', which the call changes: some elements of the input "
         "tensor and the written-to tensor refer to a single memory location. Please clone() the tensor "
@@ -67,4 +66,5 @@ def _refuse_overlap(plan: Plan, i: int, j: int, values: Sequence[Any]) -> None:
 
 def _is_dense(tensor: torch.Tensor) -> bool:
     begin, end = _range(tensor)
-    return bool(end - begin == tensor.numel() * tensor.element_size())
+    filled = bool(end - begin == tensor.numel() * tensor.element_size())
+    return filled and torch._debug_has_internal_overlap(tensor) == 0
