@@ -2,14 +2,16 @@
 
 The builds compile the sources of a folder as one, where a source finds what another includes; and those of
 tests by Clang alone. These are compiled together here, too, since most of their time goes into headers. What
-passed is kept (see passed.py): the files that were read, with their hashes. A source with which the build by
-GCC begins a compilation stood by itself there, and is left out.
+passed is kept (see passed.py): the files that were read, with hashes of the sources, of the headers that they
+name, and of the other headers' preprocessor lines, which say what these bring along. A source with which the
+build by GCC begins a compilation stood by itself there, and is left out.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from compilations import compilations
 from passed import anywhere, folder_of_passed, keep
@@ -24,6 +27,7 @@ from tree import ROOT
 
 FOLDERS = ("tool", "runtime", "samples", "tests")
 COMPILER = ("g++", "-fsyntax-only", "-std=c++20", "-fPIC", "-fvisibility=hidden")
+QUOTED = re.compile(r'^#include ["<](.*)[">]$', re.MULTILINE)
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror")
 
 
@@ -72,7 +76,30 @@ def first_sources(build: Path) -> set[Path]:
 
 @cache
 def digest(path: Path) -> str:
-    return hashlib.sha256(anywhere(path.read_bytes())).hexdigest() if path.is_file() else ""
+    return hashlib.sha256(anywhere(path.read_bytes())).hexdigest()
+
+
+@cache
+def digest_of_directives(path: Path) -> str:
+    """Changes where the file includes or defines something else, and not with what it declares."""
+    lines = path.read_bytes().splitlines()
+    return hashlib.sha256(b"\n".join(line for line in lines if line.lstrip().startswith(b"#"))).hexdigest()
+
+
+@cache
+def named_by(source: Path) -> frozenset[str]:
+    return frozenset(QUOTED.findall(source.read_text()))
+
+
+def stamped(paths: list[Path]) -> list[str]:
+    """What has to stay as it is of the files that a compilation read, a line each."""
+    sources = [path for path in paths if path.suffix in (".cpp", ".cxx")]
+    named = tuple("/" + name.lstrip("/") for source in sources for name in named_by(source))
+    whole = {path for path in paths if path in sources or str(path).endswith(named)}
+    return [
+        f"{digest(path) if path in whole else digest_of_directives(path)}  {path.relative_to(ROOT)}"
+        for path in paths
+    ]
 
 
 def files_read(rules: str) -> list[Path]:
@@ -82,15 +109,34 @@ def files_read(rules: str) -> list[Path]:
     return sorted(path for path in paths if path.is_relative_to(ROOT))
 
 
-def check(command: list[str], passed: Path) -> str:
-    """Returns what the compiler said, if it failed. What passes leaves a stamp in the folder."""
+class Check(NamedTuple):
+    """A compilation, what a stamp of it begins with, and where its stamp is."""
+
+    command: list[str]
+    begin: str
+    stamp: Path
+
+
+def check_of(command: list[str], passed: Path) -> Check:
     begin = anywhere(json.dumps([version_of(command[0]), command]).encode()).decode()
-    stamp = passed / hashlib.sha256((begin + digest(Path(command[-1]))).encode()).hexdigest()
+    name = hashlib.sha256((begin + digest(Path(command[-1]))).encode()).hexdigest()
+    return Check(command, begin, passed / name)
+
+
+def run(check: Check, until: Path | None) -> str | None:
+    """Returns what the compiler said, if it failed, or nothing where it is too late to begin.
+
+    What passes leaves a stamp.
+    """
+    command, begin, stamp = check
     if stamp.exists():
         first, *lines = stamp.read_text().splitlines()
-        if first == begin and all(digest(ROOT / line[66:]) == line[:64] for line in lines):
+        paths = [ROOT / line[66:] for line in lines]
+        if first == begin and all(path.is_file() for path in paths) and stamped(paths) == lines:
             stamp.touch()
             return ""
+    if until and until.exists():
+        return None
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder) / "rules.d"
         done = subprocess.run(
@@ -98,7 +144,7 @@ def check(command: list[str], passed: Path) -> str:
         )
         if done.returncode != 0:
             return done.stderr
-        lines = [f"{digest(path)}  {path.relative_to(ROOT)}" for path in files_read(rules.read_text())]
+        lines = stamped(files_read(rules.read_text()))
     keep(stamp, "\n".join([begin, *lines, ""]))
     return ""
 
@@ -108,15 +154,24 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--built", type=Path, help="a build whose compilations by GCC count")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--until", type=Path, help="where this file is, nothing more is begun")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     passed = folder_of_passed("compiled_alone", build)
     built = first_sources(arguments.built.resolve()) if arguments.built else set()
     found = {file: command for file, command in commands(build).items() if file not in built}
+    # New texts come first: what passed once is less likely to fail with what its headers have become.
+    checks = sorted(
+        (check_of(command, passed) for command in found.values()), key=lambda one: one.stamp.exists()
+    )
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        failures = [text for text in pool.map(partial(check, passed=passed), found.values()) if text]
+        said = list(pool.map(partial(run, until=arguments.until), checks))
+    failures = [text for text in said if text]
     print("\n".join(failures), end="")
-    print(f"{len(found)} compilations by GCC, {len(failures)} failed", file=sys.stderr)
+    print(
+        f"{len(found)} compilations by GCC, {len(failures)} failed, {said.count(None)} not begun",
+        file=sys.stderr,
+    )
     return 1 if failures else 0
 
 

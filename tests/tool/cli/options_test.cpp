@@ -77,13 +77,16 @@ TEST(CommandLine, TheCacheIsInTheUsersFolderUnlessAskedOtherwise) {
     ::setenv("XDG_CACHE_HOME", "/caches", 1);
     EXPECT_EQ(cache({"check", "m"}), "/caches/kernelfunctions");
     EXPECT_EQ(cache({"check", "m", "--no-cache"}), "");
-    EXPECT_TRUE(options({"check", "m", "--no-cache"}).compiles_always);
-    EXPECT_FALSE(options({"check", "m"}).compiles_always);
     ::setenv("XDG_CACHE_HOME", "not/absolute", 1);
     EXPECT_EQ(cache({"check", "m"}), "/home/one/.cache/kernelfunctions");
     ::setenv("KFGEN_CACHE_DIR", "given", 1);
     EXPECT_EQ(cache({"check", "m"}), "given");
     EXPECT_EQ(cache({"check", "m", "--no-cache"}), "");
+}
+
+TEST(CommandLine, CompilesAlwaysWithoutACache) {
+    EXPECT_TRUE(options({"check", "m", "--no-cache"}).compiles_always);
+    EXPECT_FALSE(options({"check", "m"}).compiles_always);
 }
 
 TEST(CommandLine, ReadsSizesAndLimits) {

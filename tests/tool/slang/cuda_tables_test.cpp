@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                     KeptCase{"InBrackets", table("1.0f", 20, "*(&(t_0)[i_0]) = x_0; return t_0[i_0];")},
                     KeptCase{"AsAWhole", table("1.0f", 20, "return h_0(t_0);")},
                     KeptCase{"NoTable", "    return x_0;\n"}),
-    [](const testing::TestParamInfo<KeptCase>& info) { return info.param.name; });
+    [](const testing::TestParamInfo<KeptCase>& one) { return one.param.name; });
 
 TEST(SharedTables, NeedConstructorsThatOnlyGive) {
     std::string code = function_with("    FixedArray<Entry_0, 5>  t_0 = " +
