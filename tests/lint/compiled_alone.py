@@ -17,9 +17,8 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from compilations import compilations
 from passed import anywhere, folder_of_passed, keep
@@ -91,13 +90,13 @@ def named_by(source: Path) -> frozenset[str]:
     return frozenset(QUOTED.findall(source.read_text()))
 
 
-def stamped(paths: list[Path]) -> list[str]:
+def stamped(paths: list[Path], whole: bool) -> list[str]:
     """What has to stay as it is of the files that a compilation read, a line each."""
     sources = [path for path in paths if path.suffix in (".cpp", ".cxx")]
     named = tuple("/" + name.lstrip("/") for source in sources for name in named_by(source))
-    whole = {path for path in paths if path in sources or str(path).endswith(named)}
+    text = {path for path in paths if whole or path in sources or str(path).endswith(named)}
     return [
-        f"{digest(path) if path in whole else digest_of_directives(path)}  {path.relative_to(ROOT)}"
+        f"{digest(path) if path in text else digest_of_directives(path)}  {path.relative_to(ROOT)}"
         for path in paths
     ]
 
@@ -109,34 +108,39 @@ def files_read(rules: str) -> list[Path]:
     return sorted(path for path in paths if path.is_relative_to(ROOT))
 
 
-class Check(NamedTuple):
-    """A compilation, what a stamp of it begins with, and where its stamp is."""
-
-    command: list[str]
-    begin: str
-    stamp: Path
+def begin_of(command: list[str]) -> str:
+    """The first line of a compilation's stamp."""
+    return anywhere(json.dumps([version_of(command[0]), command]).encode()).decode()
 
 
-def check_of(command: list[str], passed: Path) -> Check:
-    begin = anywhere(json.dumps([version_of(command[0]), command]).encode()).decode()
-    name = hashlib.sha256((begin + digest(Path(command[-1]))).encode()).hexdigest()
-    return Check(command, begin, passed / name)
+def stamp_of(command: list[str], passed: Path) -> Path:
+    """It is there where the source passed once, whatever its headers were."""
+    return passed / hashlib.sha256((begin_of(command) + digest(Path(command[-1]))).encode()).hexdigest()
 
 
-def run(check: Check, until: Path | None) -> str | None:
-    """Returns what the compiler said, if it failed, or nothing where it is too late to begin.
+def has_passed(command: list[str], passed: Path, whole: bool = True) -> bool:
+    """Whether a compilation passed with what it reads now.
 
-    What passes leaves a stamp.
+    Without `whole`, of the headers that the source doesn't name only the directives count.
     """
-    command, begin, stamp = check
-    if stamp.exists():
-        first, *lines = stamp.read_text().splitlines()
-        paths = [ROOT / line[66:] for line in lines]
-        if first == begin and all(path.is_file() for path in paths) and stamped(paths) == lines:
-            stamp.touch()
-            return ""
-    if until and until.exists():
-        return None
+    stamp = stamp_of(command, passed)
+    if not stamp.exists():
+        return False
+    first, *lines = stamp.read_text().splitlines()
+    paths = [ROOT / line[66:] for line in lines]
+    return (
+        first == begin_of(command)
+        and all(path.is_file() for path in paths)
+        and stamped(paths, whole) == lines
+    )
+
+
+def check(command: list[str], passed: Path, whole: bool = True) -> str:
+    """Returns what the compiler said, if it failed. What passes leaves a stamp in the folder."""
+    stamp = stamp_of(command, passed)
+    if has_passed(command, passed, whole):
+        stamp.touch()
+        return ""
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder) / "rules.d"
         done = subprocess.run(
@@ -144,8 +148,8 @@ def run(check: Check, until: Path | None) -> str | None:
         )
         if done.returncode != 0:
             return done.stderr
-        lines = stamped(files_read(rules.read_text()))
-    keep(stamp, "\n".join([begin, *lines, ""]))
+        lines = stamped(files_read(rules.read_text()), whole)
+    keep(stamp, "\n".join([begin_of(command), *lines, ""]))
     return ""
 
 
@@ -161,11 +165,16 @@ def main() -> int:
     built = first_sources(arguments.built.resolve()) if arguments.built else set()
     found = {file: command for file, command in commands(build).items() if file not in built}
     # New texts come first: what passed once is less likely to fail with what its headers have become.
-    checks = sorted(
-        (check_of(command, passed) for command in found.values()), key=lambda one: one.stamp.exists()
-    )
+    in_turn = sorted(found.values(), key=lambda command: stamp_of(command, passed).exists())
+
+    def check_in_time(command: list[str]) -> str | None:
+        late = arguments.until and arguments.until.exists()
+        if late and not has_passed(command, passed, whole=False):
+            return None
+        return check(command, passed, whole=False)
+
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        said = list(pool.map(partial(run, until=arguments.until), checks))
+        said = list(pool.map(check_in_time, in_turn))
     failures = [text for text in said if text]
     print("\n".join(failures), end="")
     print(

@@ -34,10 +34,15 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def findings(build: Path) -> str:
-    compiled_alone.digest.cache_clear()
+    forget()
     found = compiled_alone.commands(build)
     assert len(found) == 1
-    return compiled_alone.check(next(iter(found.values())), build.parent / "passed")
+    return compiled_alone.check(next(iter(found.values())), build.parent / "passed", whole=False)
+
+
+def forget() -> None:
+    for read_once in (compiled_alone.digest, compiled_alone.digest_of_directives, compiled_alone.named_by):
+        read_once.cache_clear()
 
 
 def stamps(build: Path) -> dict[str, str]:
@@ -61,6 +66,38 @@ def test_a_changed_header_is_read_again(build: Path) -> None:
     assert findings(build) == ""
     (build / "tool" / "a.h").write_text("inline int another(int x) { return x; }\n")
     assert "was not declared" in findings(build)
+
+
+def test_of_a_far_header_the_directives_count(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (build / "tool" / "a.h").write_text('#include "far.h"\ninline int one(int x) { return x; }\n')
+    (build / "tool" / "far.h").write_text("int far();\n")
+    (build / "tool" / "further.h").write_text("")
+    assert findings(build) == ""
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "run", lambda *_, **__: pytest.fail("compiled"))
+        (build / "tool" / "far.h").write_text("int farther();\n")
+        assert findings(build) == ""
+    (build / "tool" / "far.h").write_text('#include "further.h"\ndouble one(int);\n')
+    assert "ambiguating" in findings(build)
+
+
+def test_nothing_is_begun_late_and_that_is_said(
+    build: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lint(*options: str) -> str:
+        forget()
+        monkeypatch.setattr("sys.argv", ["compiled_alone.py", "--build", str(build), *options])
+        assert compiled_alone.main() == 0
+        return capsys.readouterr().err
+
+    monkeypatch.setenv("KF_LINT_CACHE", str(build.parent / "passed"))
+    late = build.parent / "late"
+    assert "0 failed, 0 not begun" in lint("--until", str(late))
+    (build / "tool" / "a.h").write_text("inline int one(int y) { return y; }\n")
+    late.touch()
+    assert "0 failed, 1 not begun" in lint("--until", str(late))
+    assert "0 failed, 0 not begun" in lint()
+    assert "0 failed, 0 not begun" in lint("--until", str(late))
 
 
 def test_what_passed_in_another_clone_is_not_compiled(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
