@@ -344,7 +344,7 @@ std::optional<int> field_cost(const Call& call, const Argument& leaf, std::size_
         });
     }
     if (!weak) return 0;
-    const std::optional<int> cost = weak_cost(found->scalar, wanted);
+    const std::optional<int> cost = weak_cost(*found, wanted);
     if (numbers && !given.holds(wanted, why)) return std::nullopt;
     if (numbers && !cost) {
         return no(ErrorCode::type_mismatch,

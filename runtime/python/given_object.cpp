@@ -79,6 +79,7 @@ bool read_value(py::handle value, detail::ArgShape& shape, std::optional<py::arr
     shape.scalar = nested->scalar;
     shape.shape = nested->shape;
     shape.components = nested->components;
+    shape.own = nested->own;
     return true;
 }
 

@@ -168,6 +168,7 @@ std::optional<Nested> look_through(py::handle value, Refusal* why) {
     if (const auto kind = number_kind(value)) {
         Nested nested;
         nested.scalar = *kind;
+        nested.own = own_type(value);
         nested.numbers.push_back(py::reinterpret_borrow<py::object>(value));
         return nested;
     }

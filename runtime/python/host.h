@@ -45,6 +45,7 @@ struct Nested {
     Dims shape;
     Numbers numbers;          ///< row-major
     bool components = false;  ///< the last extent is of x, y, z and w, given by name
+    std::optional<ScalarType> own;  ///< of a NumPy scalar alone: its type
 };
 
 /// A vector's components by name, {"x": 1, "y": 2} or an object with these attributes, in order; none when

@@ -86,6 +86,11 @@ bool pack_floating(py::handle value, double number, ScalarType scalar, std::byte
     return true;
 }
 
+bool is_numpy_scalar(PyObject* object) {
+    static const py::handle generic = py::object(py::module_::import("numpy").attr("generic")).release();
+    return is_instance(object, generic);
+}
+
 }  // namespace
 
 bool is_instance(py::handle value, py::handle type) {
@@ -164,13 +169,19 @@ ScalarType parse_dtype(py::handle dtype, const Where& where) {
                ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known");
 }
 
+std::optional<ScalarType> own_type(py::handle value) {
+    PyObject* object = value.ptr();
+    if (PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object)) return std::nullopt;
+    if (!is_numpy_scalar(object)) return std::nullopt;
+    return scalar_of(py::cast<py::dtype>(value.attr("dtype")));
+}
+
 std::optional<ScalarType> number_kind(py::handle value) {
     PyObject* object = value.ptr();
     if (PyFloat_Check(object)) return ScalarType::float64;
     if (PyBool_Check(object)) return ScalarType::boolean;
     if (PyLong_Check(object)) return ScalarType::int64;
-    static const py::handle generic = py::object(py::module_::import("numpy").attr("generic")).release();
-    if (!is_instance(object, generic)) return std::nullopt;
+    if (!is_numpy_scalar(object)) return std::nullopt;
     switch (py::cast<py::dtype>(value.attr("dtype")).kind()) {
         case 'b': return ScalarType::boolean;
         case 'i':

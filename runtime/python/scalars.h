@@ -23,6 +23,9 @@ ScalarType scalar_of(const py::array& array, const Where& where);
 /// Reads a `dtype` argument: anything that np.dtype() accepts; float32 for None.
 ScalarType parse_dtype(py::handle dtype, const Where& where);
 
+/// The type of a NumPy scalar; nothing for Python's numbers, which have no size, and for anything else.
+std::optional<ScalarType> own_type(py::handle value);
+
 /// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.
 std::optional<ScalarType> number_kind(py::handle value);
 

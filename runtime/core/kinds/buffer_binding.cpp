@@ -96,7 +96,7 @@ std::optional<int> conversion_cost(const kinds::Buffer& buffer, const Argument& 
     if (given.kind == ArgShape::Kind::weak && (given.shape.empty() || buffer.bytes)) return std::nullopt;
     if (buffer.bytes) return 0;
     if (!ends_in_element(argument, given.shape)) return std::nullopt;
-    if (given.kind == ArgShape::Kind::weak) return weak_cost(given.scalar, argument.element.scalar);
+    if (given.kind == ArgShape::Kind::weak) return weak_cost(given, argument.element.scalar);
     return given.scalar == argument.element.scalar ? std::optional(0) : std::nullopt;
 }
 

@@ -52,9 +52,7 @@ bool is_loadable(const Argument& argument, const CallView& view) {
            view.address % static_cast<std::uint64_t>(alignment) == 0;
 }
 
-}  // namespace
-
-std::optional<int> weak_cost(ScalarType from, ScalarType to) {
+std::optional<int> untyped_cost(ScalarType from, ScalarType to) {
     const bool to_floating = is_floating(to);
     if (from == ScalarType::boolean) {
         return to == ScalarType::boolean ? std::optional(0) : std::nullopt;
@@ -77,6 +75,14 @@ std::optional<int> weak_cost(ScalarType from, ScalarType to) {
     }
 }
 
+}  // namespace
+
+std::optional<int> weak_cost(const ArgShape& given, ScalarType to) {
+    if (given.own == to) return 0;
+    const std::optional<int> cost = untyped_cost(given.scalar, to);
+    return cost && given.own ? *cost + 1 : cost;
+}
+
 std::optional<int> element_cost(const Argument& argument, const ArgShape& given) {
     if (given.kind == ArgShape::Kind::generator) {
         return std::nullopt;
@@ -92,7 +98,7 @@ std::optional<int> element_cost(const Argument& argument, const ArgShape& given)
     }
     int total = ends_with(given.shape, argument.element.extents) ? 0 : wrong_extent_cost;
     if (given.kind == ArgShape::Kind::weak) {
-        const std::optional<int> conversion = weak_cost(given.scalar, wanted);
+        const std::optional<int> conversion = weak_cost(given, wanted);
         if (!conversion) {
             return std::nullopt;
         }

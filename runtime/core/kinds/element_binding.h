@@ -10,8 +10,9 @@
 
 namespace kf::detail {
 
-/// What it costs to take a number as another scalar type; nothing when it can't be. Lower fits better.
-[[nodiscard]] std::optional<int> weak_cost(ScalarType from, ScalarType to);
+/// What it costs to take a number, or the numbers of a list, as a scalar type; nothing when it can't be. Lower
+/// fits better: the number's own type, then what numbers without one prefer.
+[[nodiscard]] std::optional<int> weak_cost(const ArgShape& given, ScalarType to);
 
 /// What it costs to take what is given as elements of the argument's, in its shape; nothing when it can't be.
 [[nodiscard]] std::optional<int> element_cost(const manifest::Argument& argument, const ArgShape& given);

@@ -42,7 +42,7 @@ std::optional<int> conversion_cost(const kinds::Value&, const Argument& argument
         return std::nullopt;
     }
     if (given.kind == ArgShape::Kind::weak && given.shape.empty() && takes_number(argument)) {
-        const std::optional<int> conversion = weak_cost(given.scalar, argument.element.scalar);
+        const std::optional<int> conversion = weak_cost(given, argument.element.scalar);
         return conversion ? std::optional(*conversion + repeated_cost) : std::nullopt;
     }
     return element_cost(argument, given);

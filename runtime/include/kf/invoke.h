@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include <kf/any_tensor.h>
@@ -211,6 +212,7 @@ struct ArgShape {
     GeneratorKind generator = GeneratorKind::none;
     bool is_torch = false;    ///< of arrays and tensors: they are PyTorch's, whose words are used
     bool components = false;  ///< of weak ones: the last extent is of x, y, z, w, so it takes a vector
+    std::optional<ScalarType> own;  ///< of a weak number: its own type, which NumPy's scalars have
     const AnyTexture* texture = nullptr;
     const Sampler* sampler = nullptr;
 };
