@@ -2,6 +2,9 @@
 #include "core/items.h"
 
 #include <algorithm>
+#include <span>
+
+#include "core/kinds/questions.h"
 
 namespace kf::manifest {
 namespace {
@@ -65,6 +68,13 @@ Role role_of(const Call& call, const ParameterTree& parameter) {
         }
     }
     return Role::in;
+}
+
+bool is_written(const Call& call, const ParameterTree& parameter) {
+    const std::span leaves(call.arguments);
+    return std::ranges::any_of(
+        leaves.subspan(static_cast<std::size_t>(parameter.leaf), static_cast<std::size_t>(parameter.leaves)),
+        [](const Argument& leaf) { return writes_elements(leaf); });
 }
 
 }  // namespace kf::manifest

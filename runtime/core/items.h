@@ -46,4 +46,7 @@ namespace kf::manifest {
 /// The role of a parameter: that of its fields which are written, else `in`.
 [[nodiscard]] Role role_of(const Call& call, const ParameterTree& parameter);
 
+/// Whether calls write elements of a parameter or of one of its fields.
+[[nodiscard]] bool is_written(const Call& call, const ParameterTree& parameter);
+
 }  // namespace kf::manifest

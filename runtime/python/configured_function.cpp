@@ -33,7 +33,8 @@ Function Function::with(std::shared_ptr<const FunctionInfo> info) const {
 
 Function Function::with_globals(py::handle given, const Keywords& named) const {
     Function copy = *this;
-    copy.globals_ = set_values(info_->function.name, globals_, info_->globals, given, named);
+    copy.globals_ =
+        set_values(info_->function.name, globals_, info_->globals, info_->written_globals, given, named);
     return copy;
 }
 

@@ -9,6 +9,7 @@
 #include "python/buffer.h"
 #include "python/errors.h"
 #include "python/host.h"
+#include "python/own_copy.h"
 #include "python/recursion.h"
 #include "python/sampler.h"
 #include "python/scalars.h"
@@ -150,7 +151,7 @@ py::object Differentiable::take(const py::object& new_value) {
     const bool is_torch = torch_kind(new_value.ptr()) == TorchKind::plain;
     py::object zeros =
         tensor != nullptr || is_torch ? py::none() : zero_like(new_value, {"differentiable", "value"});
-    value = new_value;
+    value = own_copy(new_value);
     if (tensor != nullptr && !tensor->any.grad())
         value = with_tensor({tensor->any.with_grads(), tensor->context, tensor->structure, true});
     return zeros;

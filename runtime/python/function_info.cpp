@@ -163,8 +163,12 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
             const Role role = in_place ? Role::in : manifest::role_of(overload, parameter);
             if (manifest::is_global(parameter.name)) {
                 const py::object global = interned(parameter.name.substr(manifest::global_prefix.size()));
-                if (std::ranges::none_of(globals, [&](const auto& one) { return one.is(global); }))
-                    globals.push_back(global);
+                const auto add_to = [&](std::vector<py::object>& list_of_names) {
+                    if (std::ranges::none_of(list_of_names, [&](const auto& one) { return one.is(global); }))
+                        list_of_names.push_back(global);
+                };
+                add_to(globals);
+                if (manifest::is_written(overload, parameter)) add_to(written_globals);
             }
             const std::size_t before = list.size();
             add_items(overload, parameter, keyword, *views, list);

@@ -7,6 +7,7 @@
 #include "core/python_names.h"
 #include "python/arguments.h"
 #include "python/errors.h"
+#include "python/own_copy.h"
 #include "python/recursion.h"
 
 namespace kf::python {
@@ -42,9 +43,10 @@ PyObject* known_name(const std::vector<py::object>& names, py::handle name) {
     return found == own.end() ? nullptr : names[static_cast<std::size_t>(found - own.begin())].ptr();
 }
 
-/// Copies a dict, so that nobody changes what was set, with `given` in it.
-py::object merged(const py::handle& known, const py::handle& given) {
-    if (PyDict_Check(given.ptr()) == 0) return py::reinterpret_borrow<py::object>(given);
+/// Copies a dict, so that nobody changes what was set, with `given` in it. `copies`: lists and arrays, too.
+py::object merged(const py::handle& known, const py::handle& given, bool copies) {
+    if (PyDict_Check(given.ptr()) == 0)
+        return copies ? own_copy(given) : py::reinterpret_borrow<py::object>(given);
     py::dict result;
     if (known && PyDict_Check(known.ptr()) != 0) {
         for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(known)) result[key] = value;
@@ -55,7 +57,7 @@ py::object merged(const py::handle& known, const py::handle& given) {
     const RecursionGuard guard(" in a dict that is set of a global");
     for (const auto& [key, value] : fields) {
         const py::handle before = PyDict_GetItem(result.ptr(), key.ptr());
-        result[key] = merged(before, value);
+        result[key] = merged(before, value, copies);
     }
     return result;
 }
@@ -74,10 +76,10 @@ public:
         size_ = known.size();
     }
 
-    void set(PyObject* name, py::handle value) {
+    void set(PyObject* name, py::handle value, bool copies) {
         std::size_t i = 0;
         while (i < size_ && get(2 * i) != name) ++i;
-        const py::object kept = merged(i < size_ ? get(2 * i + 1) : nullptr, value);
+        const py::object kept = merged(i < size_ ? get(2 * i + 1) : nullptr, value, copies);
         if (i == size_) {
             put(2 * i, name);
             ++size_;
@@ -117,7 +119,8 @@ py::object interned(const std::string& text) {
 }
 
 GlobalValues set_values(const std::string& function, const GlobalValues& known,
-                        const std::vector<py::object>& names, py::handle given, const Keywords& named) {
+                        const std::vector<py::object>& names, const std::vector<py::object>& written,
+                        py::handle given, const Keywords& named) {
     const bool has_dict = given && !given.is_none();
     if (has_dict && PyDict_Check(given.ptr()) == 0) {
         refuse(ErrorCode::type_mismatch, {function, "set"},
@@ -130,7 +133,8 @@ GlobalValues set_values(const std::string& function, const GlobalValues& known,
     const auto set = [&](py::handle key, py::handle value) {
         PyObject* const name = known_name(names, key);
         if (name == nullptr) refuse(ErrorCode::unknown_name, {function, {}}, unknown(plain_text(key), names));
-        pairs.set(name, value);
+        const auto is_it = [&](const py::object& one) { return one.ptr() == name; };
+        pairs.set(name, value, std::ranges::none_of(written, is_it));
     };
     if (has_dict) {
         for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(dict)) set(key, value);
@@ -145,14 +149,14 @@ void bind_globals(py::module_& module) {
         [](const std::string& owner, const std::vector<std::string>& names, const py::object& given) {
             std::vector<py::object> known;
             for (const std::string& name : names) known.push_back(interned(name));
-            const GlobalValues values = set_values(owner, {}, known, given, {});
+            const GlobalValues values = set_values(owner, {}, known, known, given, {});
             py::dict named;
             for (std::size_t i = 0; i < values.size(); ++i)
                 named[py::handle(values.name(i))] = py::handle(values.value(i));
             return named;
         },
         py::arg("owner"), py::arg("names"), py::arg("given"),
-        "Returns what is given by the names that globals have in Slang.");
+        "Returns what is given, itself, by the names that globals have in Slang.");
 }
 
 }  // namespace kf::python

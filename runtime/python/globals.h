@@ -48,9 +48,11 @@ private:
 py::object interned(const std::string& text);
 
 /// Returns `known` with the values of .set({...}) and .set(name=…): a dict for a struct that is set field by
-/// field keeps the fields that it doesn't name. Refuses names that are none of `names`, which are interned.
-/// `given`: null or None for none.
+/// field keeps the fields that it doesn't name. Lists and arrays are copied, but of those of `names` that are
+/// `written`, since results are written into what is given. Refuses names that are none of `names`, which are
+/// interned. `given`: null or None for none.
 GlobalValues set_values(const std::string& function, const GlobalValues& known,
-                        const std::vector<py::object>& names, py::handle given, const Keywords& named);
+                        const std::vector<py::object>& names, const std::vector<py::object>& written,
+                        py::handle given, const Keywords& named);
 
 }  // namespace kf::python

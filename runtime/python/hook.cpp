@@ -59,7 +59,8 @@ void HookContext::check_open() const {
 void HookContext::set(const py::object& values, const py::kwargs& named) {
     check_open();
     const KeptArguments given(py::tuple(), named);
-    globals_ = set_values(info_->function.name, globals_, info_->globals, values, given.view().keywords);
+    globals_ = set_values(info_->function.name, globals_, info_->globals, info_->written_globals, values,
+                          given.view().keywords);
 }
 
 py::object HookContext::encoder() {

@@ -43,8 +43,8 @@ private:
 struct Nested {
     ScalarType scalar = ScalarType::boolean;  ///< boolean, int64 or float64: the widest number in it
     Dims shape;
-    Numbers numbers;          ///< row-major
-    bool components = false;  ///< the last extent is of x, y, z and w, given by name
+    Numbers numbers;                ///< row-major
+    bool components = false;        ///< the last extent is of x, y, z and w, given by name
     std::optional<ScalarType> own;  ///< of a NumPy scalar alone: its type
 };
 

@@ -143,6 +143,22 @@ def test_lists_with_gradients(gradients: ModuleType) -> None:
     assert array.grad.tolist() == [[1, 2, 3], [1, 2, 3]]
 
 
+def test_later_changes_of_the_callers_array_change_nothing(gradients: ModuleType) -> None:
+    """Neither the value nor, through the other factor's gradient, what a backward pass reads."""
+    given, listed = np.ones(3, np.float32), [1.0, 1.0, 1.0]
+    array, values = kf.differentiable(given), kf.differentiable(listed)
+    given[:] = 100
+    listed[0] = 100
+    for x in (array, values):
+        y = tracked([5, 6, 7])
+        gradients.product.backward(x, y)
+        assert gradient(y).tolist() == [1, 1, 1]
+        assert x.grad.tolist() == [5, 6, 7]
+    array.value = given
+    given[:] = -1
+    assert array.value.tolist() == [100, 100, 100]
+
+
 def test_single_calls(gradients: ModuleType) -> None:
     x, y = kf.differentiable(3.0), kf.differentiable(4.0)
     result = gradients.product(x, y)

@@ -1,6 +1,7 @@
 """Global parameters, which .set() gives values, against NumPy."""
 
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -83,6 +84,39 @@ def test_tensors(scene: ModuleType, size: int) -> None:
     encoder.submit()
     out.array[:size] = 2 * steps[:size]
     out.check()
+
+
+@pytest.mark.parametrize("kind", [list, partial(np.array, dtype=FLOAT)])
+def test_later_changes_of_what_was_set_change_nothing(scene: ModuleType, kind: Callable[[Any], Any]) -> None:
+    """One list or array, set of three functions in a loop, also inside of dicts."""
+    steps, weights = kind([0.0, 2.0]), kind([0.0, 1.0, 1.0])
+    light = {"color": weights, "power": 1.0}
+    values = {"look.gain": 1.0, "scene": {"light": light, "weights": weights, "count": 0}}
+    functions = []
+    for i in range(3):
+        steps[0] = weights[0] = float(i + 1)
+        out = np.zeros(2, np.float32)
+        functions.append((scene.tabulate.set(table=out, steps=steps).threads(2), scene.lit.set(values), out))
+    steps[0] = weights[0] = 100.0
+    light["power"] = 100.0
+    for i, (tabulate, lit, out) in enumerate(functions):
+        tabulate(2.0)
+        np.testing.assert_array_equal(out, [2 * (i + 1), 4])
+        expected = scene.lit.set(
+            {
+                "look.gain": 1.0,
+                "scene": {"light": {"color": [i + 1, 1, 1], "power": 1}, "weights": [i + 1, 1, 1], "count": 0},
+            }
+        )
+        assert lit([3.0]).to_numpy() == expected([3.0]).to_numpy() != 0
+
+
+def test_modules_are_set_the_same_way(scene: ModuleType) -> None:
+    steps, out = np.array([1.0, 2.0], np.float32), np.zeros(2, np.float32)
+    configured = scene.set(table=out, steps=steps)
+    steps[:] = -1
+    configured.tabulate.threads(2)(2.0)
+    np.testing.assert_array_equal(out, [2, 4])
 
 
 @pytest.mark.parametrize("size", SIZES)
