@@ -554,6 +554,19 @@ INSTANTIATE_TEST_SUITE_P(
                           of_structs},
             Inconsistency{"FieldsOfNoParameter", [](Manifest& m) { call(m).parameters.clear(); }, of_structs},
             Inconsistency{"FieldInAnotherPlace", [](Manifest& m) { argument(m, 1).offset = 8; }, of_structs},
+            Inconsistency{"FieldsInOnePlace",
+                          [](Manifest& m) {
+                              ParameterTree& ball = call(m).parameters[0];
+                              ball.fields[1].offset = ball.fields[0].offset;
+                              argument(m, 1).offset = argument(m, 0).offset;
+                          },
+                          of_structs},
+            Inconsistency{"FieldsThatOverlap",
+                          [](Manifest& m) {
+                              ParameterTree& ball = call(m).parameters[0];
+                              ball.fields[1].offset = argument(m, 1).offset = argument(m, 0).offset + 4;
+                          },
+                          of_structs},
             Inconsistency{"FastSumsForExactOnes",
                           [](Manifest& m) { std::swap(call(m).backward, call(m).deterministic); }, of_halves},
             Inconsistency{"AResourceThatTheCodeDoesNotTake",
