@@ -134,13 +134,12 @@ py::object make_capsule(const Exportable& given, const Export& request) {
 /// Reads `max_version` and `dl_device`; nothing for None.
 std::optional<std::pair<int, int>> pair_of(py::handle value, const char* name) {
     if (value.is_none()) return std::nullopt;
-    const auto is_number = [](PyObject* item) { return PyLong_Check(item) != 0; };  // an enum's member, too
-    if (PyTuple_Check(value.ptr()) == 0 || PyTuple_GET_SIZE(value.ptr()) != 2 ||
-        !is_number(PyTuple_GET_ITEM(value.ptr(), 0)) || !is_number(PyTuple_GET_ITEM(value.ptr(), 1))) {
+    const auto pair = pair_of_ints(value);
+    if (!pair) {
         throw py::type_error(std::string("__dlpack__: ") + name + "= takes a pair of ints or None, not " +
                              shown(value));
     }
-    return py::cast<std::pair<int, int>>(value);
+    return pair;
 }
 
 /// Reads `stream` in the protocol's words.

@@ -175,6 +175,8 @@ bool take_tensor(const dlpack::Tensor& given, ForeignTensor& tensor, Refusal* wh
     }
     tensor.scalar = *scalar;
     const auto rank = static_cast<std::size_t>(given.ndim);
+    if (rank != 0 && given.shape == nullptr)
+        return refused(why, ErrorCode::shape_mismatch, [] { return std::string("it has no shape"); });
     tensor.shape = rank == 0 ? Dims() : Dims(std::span<const std::int64_t>(given.shape, rank));
     for (const std::int64_t extent : tensor.shape) {
         if (extent < 0) {

@@ -109,8 +109,13 @@ ForeignTensor from_dlpack(py::handle value, const py::object& method, const Read
                "an object with __dlpack__() must have __dlpack_device__(), too, and " +
                    detail::with_article(type_name(value)) + " hasn't");
     }
-    const auto device = py::cast<std::pair<int, int>>(device_method());
-    const bool has_streams = device.first == dlpack::cuda || device.first == dlpack::cuda_managed;
+    const py::object said = device_method();
+    const auto device = pair_of_ints(said);
+    if (!device) {
+        refuse(ErrorCode::type_mismatch, where,
+               "__dlpack_device__() returns a pair of ints, and this one returned " + shown(said));
+    }
+    const bool has_streams = device->first == dlpack::cuda || device->first == dlpack::cuda_managed;
     const dlpack::ExchangeApi* const api = exchange_of(Py_TYPE(value.ptr()));
     if (has_streams && api != nullptr && reading.stream == Reading::default_stream)
         return from_exchange(*api, value, where);

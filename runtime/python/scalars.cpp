@@ -93,6 +93,19 @@ bool is_numpy_scalar(PyObject* object) {
 
 }  // namespace
 
+std::optional<std::pair<int, int>> pair_of_ints(py::handle value) {
+    if (PyTuple_Check(value.ptr()) == 0 || PyTuple_GET_SIZE(value.ptr()) != 2) return std::nullopt;
+    std::array<int, 2> numbers_in{};
+    for (std::size_t i = 0; i < 2; ++i) {
+        PyObject* const item = PyTuple_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i));
+        int overflow = 0;
+        const long number = PyLong_Check(item) != 0 ? PyLong_AsLongAndOverflow(item, &overflow) : LONG_MAX;
+        if (overflow != 0 || number > INT_MAX || number < INT_MIN) return std::nullopt;
+        numbers_in[i] = static_cast<int>(number);
+    }
+    return std::pair(numbers_in[0], numbers_in[1]);
+}
+
 bool is_instance(py::handle value, py::handle type) {
     const int is_it = PyObject_IsInstance(value.ptr(), type.ptr());
     if (is_it < 0) throw py::error_already_set();

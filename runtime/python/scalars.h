@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "core/given.h"
 #include "python/common.h"
@@ -28,6 +29,10 @@ std::optional<ScalarType> own_type(py::handle value);
 
 /// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.
 std::optional<ScalarType> number_kind(py::handle value);
+
+/// What a tuple of two ints holds, also of an enum's members; nothing for anything else, or for larger
+/// numbers.
+std::optional<std::pair<int, int>> pair_of_ints(py::handle value);
 
 /// isinstance(value, type); throws what it raises.
 bool is_instance(py::handle value, py::handle type);

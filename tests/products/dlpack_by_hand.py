@@ -100,6 +100,7 @@ class Producer:
     device: tuple[int, int] = CPU
     dtype: tuple[int, int, int] | None = None
     shape: Sequence[int] | None = None
+    null_shape: bool = False
     null_strides: bool = False
     byte_offset: int = 0
     null_data: bool = False
@@ -120,7 +121,7 @@ class Producer:
             Device(*self.device),
             len(shape),
             dtype,
-            extents,
+            None if self.null_shape else extents,
             None if self.null_strides else steps,
             self.byte_offset,
         )

@@ -152,6 +152,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no memory": ({"null_data": True}, "the tensor has no memory"),
     "a negative extent": ({"shape": [-1]}, "its shape has the extent -1"),
+    "no shape": ({"null_shape": True}, "it has no shape"),
     "many dimensions": ({"shape": [1] * 40}, "a tensor of 40 dimensions; at most"),
 }
 
@@ -179,6 +180,16 @@ class Unlike:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return by_hand.CPU
+
+
+@pytest.mark.parametrize("said", [1, None, (1,), ("cpu", 0), (1, 2**70), (1, -(2**31) - 1)], ids=repr)
+def test_devices_of_other_types_are_refused(said: Any) -> None:
+    class Elsewhere(Unlike):
+        def __dlpack_device__(self) -> Any:
+            return said
+
+    message = refusal(kf.ArgumentTypeError, lambda: kf.Tensor.from_dlpack(Elsewhere(None)))
+    assert "__dlpack_device__() returns a pair of ints, and this one returned" in message
 
 
 class NoDevice:
@@ -456,7 +467,7 @@ def test_structs_have_no_capsules() -> None:
     assert not hasattr(tensor, "__cuda_array_interface__")
 
 
-@pytest.mark.parametrize("wrong", [1, (1,), ("a", "b"), "ab", (1.0, 0)], ids=repr)
+@pytest.mark.parametrize("wrong", [1, (1,), ("a", "b"), "ab", (1.0, 0), (1, 2**70), (2**31, 0)], ids=repr)
 def test_words_of_other_types(wrong: Any) -> None:
     tensor = kf.Tensor.zeros((2,))
     with pytest.raises(TypeError, match="max_version= takes a pair of ints or None, not"):

@@ -105,7 +105,11 @@ def test_later_changes_of_what_was_set_change_nothing(scene: ModuleType, kind: C
         expected = scene.lit.set(
             {
                 "look.gain": 1.0,
-                "scene": {"light": {"color": [i + 1, 1, 1], "power": 1}, "weights": [i + 1, 1, 1], "count": 0},
+                "scene": {
+                    "light": {"color": [i + 1, 1, 1], "power": 1},
+                    "weights": [i + 1, 1, 1],
+                    "count": 0,
+                },
             }
         )
         assert lit([3.0]).to_numpy() == expected([3.0]).to_numpy() != 0
