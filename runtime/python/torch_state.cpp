@@ -111,6 +111,7 @@ Torch::Torch(const py::module_& torch)
       tracing_state_(attribute_path(torch, {"_C", "_get_tracing_state"})),
       transforms_(attribute_path(torch, {"_C", "_are_functorch_transforms_active"})),
       is_autocast_(attribute_path(torch, {"_C", "_is_any_autocast_enabled"})),
+      is_deterministic_(attribute_path(torch, {"_C", "_get_deterministic_algorithms"})),
       forward_(attribute_path(torch, {"autograd", "forward_ad", "__dict__"})),
       current_level_(py::reinterpret_steal<py::object>(PyUnicode_InternFromString("_current_level"))),
       profiler_(find_profiler(torch)),

@@ -78,6 +78,8 @@ public:
     [[nodiscard]] bool is_profiled() const {
         return profiler_ && PyDict_GetItem(profiler_.ptr(), is_profiler_enabled_.ptr()) == Py_True;
     }
+    /// Whether torch.use_deterministic_algorithms(True) is in force, which is the process's.
+    [[nodiscard]] bool is_deterministic() const { return is_deterministic_.is_true(); }
     /// Begins a range of it, which the result's __exit__() ends.
     [[nodiscard]] py::object begin_range(const std::string& name) const;
 
@@ -119,6 +121,7 @@ private:
     py::object
         profiler_;  ///< the globals of torch.autograd.profiler; null where this PyTorch has it otherwise
     py::object is_profiler_enabled_;
+    TorchFunction is_deterministic_;
     py::object increment_version_;
     py::object empty_;
     py::tuple empty_keywords_;
