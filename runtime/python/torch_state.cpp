@@ -132,9 +132,16 @@ TorchKind Torch::kind_of_derived(PyTypeObject* type) const {
 
 bool Torch::is_thread_watched() const {
     if (PyLong_AsLong(dispatch_modes_().ptr()) != 0) return true;
+    return is_forward_mode() || !tracing_state_().is_none();
+}
+
+bool Torch::is_forward_mode() const {
     PyObject* const level = PyDict_GetItem(forward_.ptr(), current_level_.ptr());
-    if (level != nullptr && PyLong_AsLong(level) >= 0 && is_forward_enabled_.is_true()) return true;
-    return !tracing_state_().is_none();
+    return level != nullptr && PyLong_AsLong(level) >= 0 && is_forward_enabled_.is_true();
+}
+
+bool Torch::has_tangent(py::handle tensor) const {
+    return is_forward_mode() && !forward_["unpack_dual"](tensor).attr("tangent").is_none();
 }
 
 py::object Torch::begin_range(const std::string& name) const {
