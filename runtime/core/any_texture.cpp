@@ -268,7 +268,7 @@ AnyTexture AnyTexture::empty(const Device& device, const TextureShape& shape) {
 AnyTexture AnyTexture::from_host(const Device& device, const TextureShape& shape,
                                  std::span<const std::byte> bytes) {
     AnyTexture texture = empty(device, shape);
-    texture.write(bytes);
+    detail::write_unrecorded(texture, bytes);
     return texture;
 }
 

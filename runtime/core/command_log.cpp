@@ -4,6 +4,30 @@
 #include <algorithm>
 
 namespace kf::detail {
+namespace {
+
+/// Wrapped memory may be in several allocations.
+bool meet(const driver::Allocation& a, const driver::Allocation& b) {
+    return a.address < b.address + b.size && b.address < a.address + a.size;
+}
+
+}  // namespace
+
+bool CommandLog::Dispatch::writes(const driver::Allocation& memory) const {
+    return std::ranges::any_of(uses, [&](const driver::Use& use) {
+        return use.writes && use.allocation != nullptr && meet(*use.allocation, memory);
+    });
+}
+
+bool CommandLog::Fill::writes(const driver::Allocation& memory) const { return meet(*target, memory); }
+
+bool CommandLog::Copy::writes(const driver::Allocation& memory) const { return meet(*target, memory); }
+
+bool CommandLog::writes(const driver::Allocation& memory) const {
+    return std::ranges::any_of(commands_, [&](const Command& command) {
+        return std::visit([&](const auto& kept) { return kept.writes(memory); }, command);
+    });
+}
 
 void CommandLog::dispatch(const driver::Dispatch& dispatch) {
     for (const driver::Use& use : dispatch.uses) {

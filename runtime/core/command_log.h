@@ -50,6 +50,8 @@ public:
     }
     /// The block of dispatch number `index`.
     [[nodiscard]] std::span<std::byte> block(std::size_t index);
+    /// Whether some command writes bytes that are the allocation's, too.
+    [[nodiscard]] bool writes(const driver::Allocation& memory) const;
     /// How many of the commands are dispatches.
     [[nodiscard]] std::size_t dispatches() const;
     /// Lets the commands use `other` instead of an allocation.
@@ -82,6 +84,7 @@ private:
         [[nodiscard]] driver::Dispatch lent() const {
             return {kernel.get(), groups, block, uses, resources, label};
         }
+        [[nodiscard]] bool writes(const driver::Allocation& memory) const;
         template <class Target>
         void replay(Target& target) const {
             target.dispatch(lent());
@@ -93,6 +96,7 @@ private:
         std::uint64_t size = 0;
         std::uint32_t word = 0;
 
+        [[nodiscard]] bool writes(const driver::Allocation& memory) const;
         template <class Target>
         void replay(Target& into) const {
             into.fill(target, offset, size, word);
@@ -105,6 +109,7 @@ private:
         std::uint64_t source_offset = 0;
         std::uint64_t size = 0;
 
+        [[nodiscard]] bool writes(const driver::Allocation& memory) const;
         template <class Target>
         void replay(Target& into) const {
             into.copy(target, target_offset, source, source_offset, size);

@@ -6,6 +6,7 @@
 #include "core/encoder_state.h"
 #include "core/kept_call.h"
 #include "core/observers.h"
+#include "core/recording.h"
 
 namespace kf {
 
@@ -47,6 +48,7 @@ void Encoder::submit() {
     std::unique_ptr<driver::Recorder> recorder = std::move(open.recorder);
     const auto launching = open.device->launching();
     if (open.target == detail::EncoderState::Target::observed) {
+        const detail::Unrecorded unrecorded;
         detail::run_observed(static_cast<const detail::CommandLog&>(*recorder), *open.device);
         return;
     }

@@ -18,14 +18,18 @@ void GraphState::build(driver::Device& driver) {
     std::unique_ptr<driver::Graph> graph = driver.make_graph();
     std::vector<Node> nodes;
     std::size_t dispatches = 0;
-    for (const std::shared_ptr<KeptCall>& call : calls()) {
+    const auto add_call = [&](KeptCall& call) {
         // Before its commands: what is set meanwhile comes with the next update.
-        const std::uint64_t version = call->version();
-        const std::uint64_t resources = call->resources_version();
-        if (graph) call->append_to(*graph);
-        dispatches += call->dispatches();
+        const std::uint64_t version = call.version();
+        const std::uint64_t resources = call.resources_version();
+        if (graph) call.append_to(*graph);
+        dispatches += call.dispatches();
         nodes.push_back({dispatches - 1, version, resources});
-    }
+    };
+    kept_.visit(add_call, [&](const CommandLog& log) {
+        if (graph) log.replay(*graph);
+        dispatches += log.dispatches();
+    });
     nodes_ = std::move(nodes);
     graph_ = std::move(graph);
     is_built_ = true;
@@ -61,7 +65,7 @@ void GraphState::replay(const DeviceState& on) {
     const bool is_one_by_one = observers != nullptr && observers->is_of_each_call();
     if (!is_built_ && !is_one_by_one) build(driver);
     if (graph_ == nullptr || is_one_by_one) {
-        for (const std::shared_ptr<KeptCall>& call : calls()) call->run(on);
+        kept_.visit([&](KeptCall& call) { call.run(on); }, [&](const CommandLog& log) { log.run(driver); });
         return;
     }
     if (!update()) build(driver);

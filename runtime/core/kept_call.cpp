@@ -176,6 +176,20 @@ std::string KeptCall::settable_text() const {
     return names.empty() ? "no values" : join(names, " and ");
 }
 
+bool KeptCall::writes(const driver::Image& image) const {
+    for (std::size_t i = 0; i < settled_.textures.size(); ++i) {
+        const AnyTexture& texture = settled_.textures[i];
+        if (texture && texture.state()->image.get() == &image && writes_elements(call().arguments[i]))
+            return true;
+    }
+    return false;
+}
+
+CommandLog& KeptCalls::between() {
+    if (between_.empty() || between_.back().calls != calls_.size()) between_.push_back({calls_.size(), {}});
+    return between_.back().log;
+}
+
 bool has_settable(const KeptCall& call, std::string_view name) {
     return look_up(call.call(), name).has_value();
 }

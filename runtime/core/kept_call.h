@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/bind.h"
@@ -80,6 +81,9 @@ public:
     [[nodiscard]] std::uint64_t resources_version() const {
         return resources_version_.load(std::memory_order_acquire);
     }
+    /// Whether a run writes to the memory, or to the image.
+    [[nodiscard]] bool writes(const driver::Allocation& memory) const { return log_.writes(memory); }
+    [[nodiscard]] bool writes(const driver::Image& image) const;
     /// Whether its own dispatch is the last command, and how many dispatches there are.
     [[nodiscard]] bool launches() const { return settled_.binding.total > 0; }
     [[nodiscard]] std::size_t dispatches() const { return log_.dispatches(); }
@@ -112,7 +116,8 @@ private:
     std::atomic<std::uint64_t> resources_version_ = 0;
 };
 
-/// The recorder of encoders that keep calls: each becomes a KeptCall once it is complete.
+/// The recorder of encoders that keep calls: each becomes a KeptCall once it is complete. There may be
+/// commands between them.
 class KeptCalls final : public driver::Recorder {
 public:
     void begin() { log_ = {}; }
@@ -121,6 +126,29 @@ public:
     }
     void add(std::shared_ptr<KeptCall> call) { calls_.push_back(std::move(call)); }
     [[nodiscard]] const std::vector<std::shared_ptr<KeptCall>>& calls() const { return calls_; }
+
+    /// Commands that come behind the calls so far, and are no call's.
+    [[nodiscard]] CommandLog& between();
+    /// Calls `take_call(call)` and `take_between(log)`, in the order in which they run.
+    template <class TakeCall, class TakeBetween>
+    void visit(TakeCall take_call, TakeBetween take_between) const {
+        auto next = between_.begin();
+        for (std::size_t i = 0; i <= calls_.size(); ++i) {
+            if (next != between_.end() && next->calls == i) take_between((next++)->log);
+            if (i < calls_.size()) take_call(*calls_[i]);
+        }
+    }
+    /// Whether a run of them all writes to the memory, or to the image.
+    template <class Memory>
+    [[nodiscard]] bool writes(const Memory& memory) const {
+        bool found = false;
+        visit([&](const KeptCall& call) { found = found || call.writes(memory); },
+              [&](const CommandLog& log) {
+                  if constexpr (std::is_same_v<Memory, driver::Allocation>)
+                      found = found || log.writes(memory);
+              });
+        return found;
+    }
 
     void dispatch(const driver::Dispatch& dispatch) override { log_.dispatch(dispatch); }
     void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
@@ -134,8 +162,14 @@ public:
     }
 
 private:
+    struct Between {
+        std::size_t calls = 0;  ///< how many of them come before
+        CommandLog log;
+    };
+
     CommandLog log_;  ///< of the call that is being recorded
     std::vector<std::shared_ptr<KeptCall>> calls_;
+    std::vector<Between> between_;
 };
 
 /// The argument of that name, "t", "ray.t" or a global's "tint", of what can be set. Throws ArgumentError

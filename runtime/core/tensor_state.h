@@ -43,6 +43,9 @@ enum class Placement : std::uint8_t { device, mapped };
 /// The same with these elements.
 [[nodiscard]] AnyTensor make_mapped(const Device& device, ElementType element, const Dims& shape,
                                     std::span<const std::byte> bytes);
+/// Does what AnyTensor::write() does, also while the thread records a graph: for a tensor that nobody else
+/// has.
+void write_unrecorded(const AnyTensor& tensor, std::span<const std::byte> bytes);
 /// Extents in, row-major strides out.
 [[nodiscard]] Dims row_major(const Dims& shape);
 /// Tells whether a gradient of shape `gradient` can belong to a tensor of shape `shape`: along a dimension

@@ -3,7 +3,9 @@
 
 #include <kf/any_texture.h>
 
+#include <cstddef>
 #include <memory>
+#include <span>
 
 #include "core/device_state.h"
 
@@ -21,6 +23,9 @@ struct TextureState {
 
 /// The texture's state; throws ArgumentError (missing_argument) where it is null.
 [[nodiscard]] const TextureState& state_of(const AnyTexture& texture);
+/// Does what AnyTexture::write() does, also while the thread records a graph: for a texture that nobody else
+/// has.
+void write_unrecorded(const AnyTexture& texture, std::span<const std::byte> bytes);
 /// Somebody else's image as a texture, all of it. Throws what empty() and Device::wrap_image() throw.
 [[nodiscard]] AnyTexture wrap_texture(const Device& device, const TextureShape& shape,
                                       driver::ForeignImage image);

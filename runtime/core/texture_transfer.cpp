@@ -9,6 +9,7 @@
 
 #include "core/describe.h"
 #include "core/overlap.h"
+#include "core/recording.h"
 #include "core/tensor_state.h"
 #include "core/texture_state.h"
 
@@ -95,6 +96,7 @@ void check_bytes(const char* what, const TextureState& state, const Box& box, st
 
 void read_box(const char* what, const TextureState& state, const Box& box, std::span<std::byte> bytes) {
     check_bytes(what, state, box, bytes.size());
+    detail::check_read(what, *state.image);
     state.device->driver().read_back_image(state.image, box.region, bytes);
     state.device->take_reports();
 }
@@ -183,7 +185,12 @@ void AnyTexture::read(std::span<std::byte> bytes) const {
 }
 
 void AnyTexture::write(std::span<const std::byte> bytes) const {
-    const TextureState& state = state_of(*this);
+    detail::check_unrecorded("write");
+    detail::write_unrecorded(*this, bytes);
+}
+
+void detail::write_unrecorded(const AnyTexture& texture, std::span<const std::byte> bytes) {
+    const TextureState& state = state_of(texture);
     write_box("write", state, whole(state), bytes);
 }
 
@@ -195,12 +202,14 @@ void AnyTexture::read_region(const Dims& offset, const Dims& extent, std::span<s
 void AnyTexture::write_region(const Dims& offset, const Dims& extent,
                               std::span<const std::byte> bytes) const {
     const TextureState& state = state_of(*this);
+    detail::check_unrecorded("write_region");
     write_box("write_region", state, checked_box("write_region", state, offset, extent), bytes);
 }
 
 void AnyTexture::copy_from(const AnyTensor& tensor) const {
     const TextureState& state = state_of(*this);
     check_tensor("copy_from", state, tensor);
+    detail::check_unrecorded("copy_from");
     const TensorState& source = state_of(tensor);
     driver::Device& driver = state.device->driver();
     driver.admit();
@@ -217,6 +226,7 @@ void AnyTexture::copy_from(const AnyTensor& tensor) const {
 void AnyTexture::copy_to(const AnyTensor& tensor) const {
     const TextureState& state = state_of(*this);
     check_tensor("copy_to", state, tensor);
+    detail::check_unrecorded("copy_to");
     const TensorState& target = state_of(tensor);
     driver::Device& driver = state.device->driver();
     driver.admit();
@@ -245,6 +255,7 @@ void AnyTexture::generate_mips() const {
                                 " are integers, which have no mean; write each mip(i) by a function");
     }
     if (state.shape.mips == 1) return;
+    detail::check_unrecorded("generate_mips");
     driver::Device& driver = state.device->driver();
     driver.admit();
     driver.generate_mips(state.image, state.range);

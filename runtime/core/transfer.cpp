@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/kept_call.h"
 #include "core/overlap.h"
+#include "core/recording.h"
 #include "core/tensor_state.h"
 
 namespace kf {
@@ -131,7 +133,7 @@ AnyTensor make_mapped(const Device& device, ElementType element, const Dims& sha
     AnyTensor tensor = make_mapped(device, element, shape);
     const TensorState& state = *tensor.state();
     if (state.allocation == nullptr || state.allocation->host == nullptr) {
-        tensor.write(bytes);
+        write_unrecorded(tensor, bytes);
         return tensor;
     }
     // No command uses it yet.
@@ -171,12 +173,12 @@ AnyTensor AnyTensor::ones(const Device& device, ElementType element, const Dims&
         case ScalarType::int64:
         case ScalarType::uint64: {
             const std::vector<std::uint64_t> host(scalars, 1);
-            tensor.write(std::as_bytes(std::span(host)));
+            detail::write_unrecorded(tensor, std::as_bytes(std::span(host)));
             break;
         }
         case ScalarType::float64: {
             const std::vector<double> host(scalars, 1.0);
-            tensor.write(std::as_bytes(std::span(host)));
+            detail::write_unrecorded(tensor, std::as_bytes(std::span(host)));
             break;
         }
     }
@@ -186,7 +188,7 @@ AnyTensor AnyTensor::ones(const Device& device, ElementType element, const Dims&
 AnyTensor AnyTensor::from_host(const Device& device, ElementType element, const Dims& shape,
                                std::span<const std::byte> bytes) {
     AnyTensor tensor = make(device, element, shape);
-    tensor.write(bytes);
+    detail::write_unrecorded(tensor, bytes);
     return tensor;
 }
 
@@ -196,6 +198,7 @@ void AnyTensor::read(std::span<std::byte> bytes) const {
     if (state.size == 0) {
         return;
     }
+    detail::check_read("read", *state.allocation);
     driver::Device& driver = state.device->driver();
     if (detail::is_dense(state.shape, state.strides)) {
         driver.read_back(state.allocation, state.offset, bytes);
@@ -216,7 +219,12 @@ void AnyTensor::read(std::span<std::byte> bytes) const {
 }
 
 void AnyTensor::write(std::span<const std::byte> bytes) const {
-    const TensorState& state = state_of(*this);
+    detail::check_unrecorded("write");
+    detail::write_unrecorded(*this, bytes);
+}
+
+void detail::write_unrecorded(const AnyTensor& tensor, std::span<const std::byte> bytes) {
+    const TensorState& state = state_of(tensor);
     check_size(state, bytes.size(), "write");
     if (state.size == 0) {
         return;
@@ -257,17 +265,32 @@ void AnyTensor::fill(std::span<const std::byte> element) const {
     }
     const std::uint64_t bytes = static_cast<std::uint64_t>(state.size) * size;
     const std::optional<std::uint32_t> word = repeated_word(element);
-    if (word && detail::is_dense(state.shape, state.strides) && state.offset % 4 == 0 && bytes % 4 == 0) {
-        driver::Device& driver = state.device->driver();
+    const bool is_dense = detail::is_dense(state.shape, state.strides);
+    driver::Device& driver = state.device->driver();
+    detail::Recording* const recording = detail::Recording::current();
+    if (word && is_dense && state.offset % 4 == 0 && bytes % 4 == 0) {
+        if (recording != nullptr) {
+            recording->kept_on(state.device).between().fill(state.allocation, state.offset, bytes, *word);
+            return;
+        }
         driver.admit();
         driver.fill(state.allocation, state.offset, bytes, *word);
         return;
     }
+    if (!is_dense) detail::check_unrecorded("fill of a view with gaps");
     std::vector<std::byte> content;
     content.reserve(bytes);
     for (std::int64_t i = 0; i < state.size; ++i)
         content.insert(content.end(), element.begin(), element.end());
-    write(content);
+    if (recording == nullptr) {
+        write(content);
+        return;
+    }
+    detail::CommandLog& kept = recording->kept_on(state.device).between();
+    const std::shared_ptr<driver::Allocation> source = state.device->allocate(bytes);
+    driver.admit(bytes);
+    driver.upload(source, 0, content);
+    kept.copy(state.allocation, state.offset, source, 0, bytes);
 }
 
 }  // namespace kf

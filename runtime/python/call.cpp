@@ -556,10 +556,23 @@ py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
         settings_of(info.function.name, arguments.keywords, encoder, default_options().with(options));
     Overloads overloads(info, pass, encoder, arguments);
     overloads.resolve();
-    Call full(overloads, pass, encoder, std::move(settings));
-    py::object result = full.run(before);
-    if (!full.crosses()) quick.keep(*overloads.taken().info, full.call());
-    return result;
+    const bool is_as_torch_says = !settings.options.deterministic && overloads.reader().torch.first() &&
+                                  Torch::loaded()->is_deterministic();
+    if (is_as_torch_says) settings.options.deterministic = true;
+    try {
+        Call full(overloads, pass, encoder, std::move(settings));
+        py::object result = full.run(before);
+        if (!full.crosses()) quick.keep(*overloads.taken().info, full.call());
+        return result;
+    } catch (const ArgumentError& error) {
+        if (!is_as_torch_says || error.code() != ErrorCode::no_deterministic_kernel) throw;
+    }
+    // Raises, or warns where that is all that PyTorch is set to do.
+    (void)py::module_::import("kernelfunctions.torch._deterministic")
+        .attr("alert")(name_of_pass(*overloads.taken().info, pass));
+    Options other = options;
+    other.deterministic = false;
+    return call(info, pass, encoder, arguments, other, watched, before);
 }
 
 }  // namespace kf::python

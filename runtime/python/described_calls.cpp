@@ -10,6 +10,8 @@
 #include "python/common.h"
 #include "python/errors.h"
 #include "python/function_types.h"
+#include "python/global_gradients.h"
+#include "python/torch_state.h"
 
 namespace kf::python {
 namespace {
@@ -202,6 +204,14 @@ py::dict describe_calls(const py::object& given) {
 void bind_described_calls(py::module_& module) {
     module.def("description_key", &description_key, py::arg("function"),
                "Equal for functions that are described alike.");
+    module.def(
+        "_check_gradients_of_globals",
+        [](const py::object& given) {
+            const Function& function = function_given(given);
+            check_gradients(function.info().function.name, function.globals(),
+                            Torch::loaded()->is_grad_enabled());
+        },
+        py::arg("function"), "Refuses globals that autograd would have to follow.");
     module.def("describe_calls", &describe_calls, py::arg("function"),
                "What a function's calls take and give, as dicts and lists.");
 }

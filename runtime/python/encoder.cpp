@@ -1,6 +1,7 @@
 // kf.Encoder: calls recorded for one device and run together.
 #include "python/encoder.h"
 
+#include "core/encoder_state.h"
 #include "core/graph_state.h"
 #include "python/errors.h"
 #include "python/gil.h"
@@ -11,9 +12,18 @@ void RecordedCalls::name(std::shared_ptr<const FunctionInfo> info) {
     named_.push_back({graph()->state()->calls().back(), std::move(info)});
 }
 
-RecordedCalls*& recording() {
-    thread_local RecordedCalls* current = nullptr;
-    return current;
+detail::KeptCalls& RecordedCalls::kept_on(const std::shared_ptr<detail::DeviceState>& device) {
+    open(Device(device));
+    if (!device->is_same(*graph()->state()->device())) {
+        throw ArgumentError(ErrorCode::device_mismatch, "fill: the tensor is on " + device->info().id +
+                                                            ", the graph on " +
+                                                            graph()->state()->device()->info().id);
+    }
+    return *detail::kept_calls(encoder().state());
+}
+
+const detail::KeptCalls* RecordedCalls::kept() {
+    return graph() == nullptr ? nullptr : detail::kept_calls(encoder().state());
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/recording.h"
 #include "python/context.h"
 
 namespace kf::python {
@@ -22,7 +23,7 @@ struct NamedCall {
     std::shared_ptr<const FunctionInfo> info;
 };
 
-class RecordedCalls {
+class RecordedCalls final : public detail::Recording {
 public:
     using PythonClass = RecordedCalls;
     /// Keeps its calls, for a graph or a prepared call.
@@ -38,7 +39,7 @@ public:
         if (context_ != nullptr) open(context_);
     }
 
-    /// Null where that isn't known yet.
+    /// Null where no call or `owner` has said it yet.
     [[nodiscard]] const ContextPtr& context() const { return context_; }
     [[nodiscard]] Encoder& encoder() {
         if (auto* graph = std::get_if<Graph>(&encoder_)) return graph->encoder();
@@ -47,10 +48,11 @@ public:
     }
     /// Makes the graph that calls are kept in, where there is none yet.
     void open(const ContextPtr& context) {
-        if (!std::holds_alternative<Kept>(encoder_)) return;
-        context_ = context;
-        encoder_ = Graph(context->device());
+        if (context_ == nullptr) context_ = context;
+        open(context->device());
     }
+    detail::KeptCalls& kept_on(const std::shared_ptr<detail::DeviceState>& device) override;
+    [[nodiscard]] const detail::KeptCalls* kept() override;
     /// Refuses one that is over.
     void check_open() {
         if (!std::holds_alternative<Kept>(encoder_)) (void)encoder().state();
@@ -74,13 +76,19 @@ public:
     }
 
 private:
+    void open(const Device& device) {
+        if (std::holds_alternative<Kept>(encoder_)) encoder_ = Graph(device);
+    }
+
     ContextPtr context_;
     std::variant<Encoder, CommandBufferEncoder, Kept, Graph> encoder_;
     std::vector<NamedCall> named_;
 };
 
 /// What records the calls of this thread instead of running them: of a `with kf.Graph()`. Null for none.
-[[nodiscard]] RecordedCalls*& recording();
+[[nodiscard]] inline RecordedCalls* recording() {
+    return static_cast<RecordedCalls*>(detail::Recording::current());
+}
 
 /// What a finished encoder put into a command buffer of the caller's.
 struct RecordedCommandBuffer {

@@ -31,9 +31,10 @@ public:
         if (state_ != State::fresh) refuse_state(state_ == State::open ? "is being recorded" : "is recorded");
         if (recording() != nullptr) {
             refuse(ErrorCode::graph_context, {"Graph", {}},
-                   "this thread is recording another graph, and graphs hold calls only: end that one first");
+                   "this thread is recording another graph, and graphs hold calls and fills: end that one "
+                   "first");
         }
-        recording() = &calls_;
+        detail::Recording::current() = &calls_;
         self_ = self;
         state_ = State::open;
     }
@@ -42,7 +43,7 @@ public:
             refuse(ErrorCode::graph_context, {"Graph", {}},
                    "a with block ends in the thread that it began in");
         }
-        recording() = nullptr;
+        detail::Recording::current() = nullptr;
         self_ = py::object();  // not the last reference: the caller has one
         state_ = failed ? State::failed : State::recorded;
     }
@@ -52,7 +53,7 @@ public:
         if (graph == nullptr) return;  // no call
         std::optional<Device> on;
         if (!stream.is_none())
-            on = calls_.context()->device().with_stream(parse_stream(stream, {"Graph", "stream"}));
+            on = Device(graph->state()->device()).with_stream(parse_stream(stream, {"Graph", "stream"}));
         const GilRelease release;
         on ? graph->replay(*on) : graph->replay();
     }
@@ -79,10 +80,11 @@ private:
                     "holds nothing, since its with block ended with an exception: record another one");
         }
         if (recording() != nullptr) {
-            refuse(ErrorCode::graph_context, {"Graph", {}},
-                   std::string(what) +
-                       ": this thread is recording another graph, and graphs hold calls only: end that one "
-                       "first");
+            refuse(
+                ErrorCode::graph_context, {"Graph", {}},
+                std::string(what) +
+                    ": this thread is recording another graph, and graphs hold calls and fills: end that one "
+                    "first");
         }
     }
     [[noreturn]] static void refuse_state(const std::string& what) {

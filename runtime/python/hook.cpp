@@ -2,49 +2,33 @@
 #include "python/hook.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "core/encoder_state.h"
 #include "python/differentiable.h"
 #include "python/encoder.h"
 #include "python/errors.h"
-#include "python/struct_fields.h"
+#include "python/global_gradients.h"
+#include "python/search.h"
 #include "python/tensor.h"
 
 namespace kf::python {
 namespace {
 
-/// How deep arguments are looked into: structs and lists in each other.
-constexpr int deepest = 8;
-
-/// The device of the first tensor in an argument; null where there is none.
-ContextPtr device_in(const py::handle& value, int depth);
-
+/// The device of the first tensor in arguments; null where there is none.
 template <class Values>
-ContextPtr first_device(const Values& values, int depth) {
+ContextPtr first_device(const Values& values) {
+    ContextPtr found;
+    const auto has_device = [&](py::handle value) {
+        if (const Tensor* tensor = as_tensor(value)) found = tensor->context;
+        return found != nullptr;
+    };
     for (const py::handle value : values) {
-        if (ContextPtr found = device_in(value, depth)) return found;
+        const Differentiable* const given = as_differentiable(value);
+        if (contains(given != nullptr ? py::handle(given->value) : value, has_device)) break;
     }
-    return nullptr;
-}
-
-ContextPtr device_in(const py::handle& value, int depth) {
-    if (const Tensor* tensor = as_tensor(value)) return tensor->context;
-    if (const Differentiable* given = as_differentiable(value)) return device_in(given->value, depth);
-    if (depth == 0) return nullptr;
-    if (PyDict_Check(value.ptr()) != 0) {
-        // A list of its own: looking at a value may run code that changes the dict.
-        const auto fields = py::reinterpret_steal<py::list>(PyDict_Values(value.ptr()));
-        if (!fields) throw py::error_already_set();
-        return first_device(fields, depth - 1);
-    }
-    if (PyTuple_Check(value.ptr()) != 0)
-        return first_device(py::reinterpret_borrow<py::tuple>(value), depth - 1);
-    // Lists may be long, and are all of one kind.
-    if (PyList_Check(value.ptr()) != 0)
-        return PyList_Size(value.ptr()) == 0 ? nullptr : device_in(py::object(value[py::int_(0)]), depth - 1);
-    if (!is_struct_like(value) || !py::hasattr(value, "__dict__")) return nullptr;
-    return device_in(value.attr("__dict__"), depth - 1);
+    return found;
 }
 
 }  // namespace
@@ -59,19 +43,24 @@ void HookContext::check_open() const {
 void HookContext::set(const py::object& values, const py::kwargs& named) {
     check_open();
     const KeptArguments given(py::tuple(), named);
-    globals_ = set_values(info_->function.name, globals_, info_->globals, info_->written_globals, values,
-                          given.view().keywords);
+    const std::string& name = info_->function.name;
+    const Keywords& keywords = given.view().keywords;
+    const std::vector<py::object>& globals = info_->globals;
+    // Whether autograd watches the call can't be told here: an operator of PyTorch's may be making it.
+    check_gradients(name, set_values(name, {}, globals, globals, values, keywords), true);
+    globals_ = set_values(name, globals_, globals, info_->written_globals, values, keywords);
 }
 
 py::object HookContext::encoder() {
     check_open();
     if (!encoder_) {
         const Keywords& keywords = arguments_->keywords;
-        if (device_ == nullptr) device_ = first_device(arguments_->positional, deepest);
-        if (device_ == nullptr) device_ = first_device(std::span(keywords.values, keywords.size()), deepest);
+        if (device_ == nullptr) device_ = first_device(arguments_->positional);
+        if (device_ == nullptr) device_ = first_device(std::span(keywords.values, keywords.size()));
         for (std::size_t i = 0; device_ == nullptr && i < globals_.size(); ++i) {
             const auto is_it = [&](const py::object& reached) { return reached.ptr() == globals_.name(i); };
-            if (std::ranges::any_of(info_->globals, is_it)) device_ = device_in(globals_.value(i), deepest);
+            if (std::ranges::any_of(info_->globals, is_it))
+                device_ = first_device(std::array{py::handle(globals_.value(i))});
         }
         if (device_ == nullptr) device_ = default_context();
         encoder_ = py::cast(RecordedCalls(device_, detail::hook_encoder(device_->device().state())));

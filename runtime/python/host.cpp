@@ -274,7 +274,7 @@ AnyTensor upload(const Device& device, const py::array& array, const Where& wher
     const py::array packed = contiguous(array);
     const auto bytes = bytes_of(packed);
     const GilRelease release;
-    tensor.write(bytes);
+    detail::write_unrecorded(tensor, bytes);
     return tensor;
 }
 

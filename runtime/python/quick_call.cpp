@@ -314,6 +314,7 @@ py::object QuickCall::run(const Options& options, Encoder* before, MadeGradients
     const KnownCall* const known = info_.known_calls->find(key());
     if (known == nullptr) return {};
     may_be_kept_ = false;
+    if (tagged_.torch_tensor() != nullptr && Torch::loaded()->is_deterministic()) return {};
     const UnderWay under_way(*known);
     if (gradients != nullptr && !gradients->make(tagged_)) return {};
     Repetition call(*known, tagged_);

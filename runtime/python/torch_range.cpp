@@ -1,7 +1,5 @@
-// A call's name in what PyTorch's profiler shows.
+// A call's name in what PyTorch shows, its profiler above all.
 #include "python/torch_range.h"
-
-#include <string>
 
 #include "core/items.h"
 #include "python/function.h"
@@ -9,14 +7,17 @@
 
 namespace kf::python {
 
+std::string name_of_pass(const FunctionInfo& info, detail::PassKind pass) {
+    const std::string& name = info.function.name;
+    if (pass == detail::PassKind::backward) return name + ".backward";
+    if (pass == detail::PassKind::fused) return name + ".fused";
+    return manifest::is_jvp(info.function) ? name + ".jvp" : name;
+}
+
 void TorchRange::begin(const FunctionInfo& info, detail::PassKind pass) {
     const Torch& torch = *Torch::loaded();
     if (!torch.is_profiled()) return;
-    std::string name = info.artifact->manifest.name + "." + info.function.name;
-    if (pass == detail::PassKind::backward) name += ".backward";
-    if (pass == detail::PassKind::fused) name += ".fused";
-    if (manifest::is_jvp(info.function)) name += ".jvp";
-    range_ = torch.begin_range(name);
+    range_ = torch.begin_range(info.artifact->manifest.name + "." + name_of_pass(info, pass));
 }
 
 void TorchRange::end() noexcept {

@@ -1,13 +1,18 @@
-// A call's name in what PyTorch's profiler shows.
+// A call's name in what PyTorch shows, its profiler above all.
 #pragma once
 
 #include <kf/pass_kind.h>
+
+#include <string>
 
 #include "python/common.h"
 
 namespace kf::python {
 
 struct FunctionInfo;
+
+/// "f", "f.backward", "f.fused" or "f.jvp".
+[[nodiscard]] std::string name_of_pass(const FunctionInfo& info, detail::PassKind pass);
 
 /// A range "NAME.f" of PyTorch's profiler, as long as it lives and where one is on. Needs the GIL.
 class TorchRange {

@@ -111,6 +111,7 @@ Torch::Torch(const py::module_& torch)
       tracing_state_(attribute_path(torch, {"_C", "_get_tracing_state"})),
       transforms_(attribute_path(torch, {"_C", "_are_functorch_transforms_active"})),
       is_autocast_(attribute_path(torch, {"_C", "_is_any_autocast_enabled"})),
+      is_deterministic_(attribute_path(torch, {"_C", "_get_deterministic_algorithms"})),
       forward_(attribute_path(torch, {"autograd", "forward_ad", "__dict__"})),
       current_level_(py::reinterpret_steal<py::object>(PyUnicode_InternFromString("_current_level"))),
       profiler_(find_profiler(torch)),
@@ -131,9 +132,16 @@ TorchKind Torch::kind_of_derived(PyTypeObject* type) const {
 
 bool Torch::is_thread_watched() const {
     if (PyLong_AsLong(dispatch_modes_().ptr()) != 0) return true;
+    return is_forward_mode() || !tracing_state_().is_none();
+}
+
+bool Torch::is_forward_mode() const {
     PyObject* const level = PyDict_GetItem(forward_.ptr(), current_level_.ptr());
-    if (level != nullptr && PyLong_AsLong(level) >= 0 && is_forward_enabled_.is_true()) return true;
-    return !tracing_state_().is_none();
+    return level != nullptr && PyLong_AsLong(level) >= 0 && is_forward_enabled_.is_true();
+}
+
+bool Torch::has_tangent(py::handle tensor) const {
+    return is_forward_mode() && !forward_["unpack_dual"](tensor).attr("tangent").is_none();
 }
 
 py::object Torch::begin_range(const std::string& name) const {

@@ -58,6 +58,9 @@ public:
     [[nodiscard]] bool is_negative(PyObject* tensor) const { return is_neg_.is_true(tensor); }
     [[nodiscard]] bool is_inference(PyObject* tensor) const { return is_inference_.is_true(tensor); }
 
+    /// Whether forward-mode differentiation is under way and the tensor has a tangent.
+    [[nodiscard]] bool has_tangent(py::handle tensor) const;
+
     [[nodiscard]] py::object device(PyObject* tensor) const { return device_(tensor); }
     [[nodiscard]] py::object dtype(PyObject* tensor) const { return dtype_(tensor); }
     [[nodiscard]] py::object dimensions(PyObject* tensor) const { return ndim_(tensor); }
@@ -70,9 +73,13 @@ public:
     /// Whether operations on plain tensors are watched: by a dispatch mode (a fake or a traced one), by
     /// forward-mode differentiation, or by torch.jit.trace().
     [[nodiscard]] bool is_thread_watched() const;
+    /// Whether forward-mode differentiation is under way.
+    [[nodiscard]] bool is_forward_mode() const;
     /// Whether vmap(), grad() or jvp() of torch.func are under way.
     [[nodiscard]] bool is_transforming() const { return transforms_.is_true(); }
     [[nodiscard]] bool is_autocast() const { return is_autocast_.is_true(); }
+    /// Whether torch.use_deterministic_algorithms(True) is in force, which is the process's.
+    [[nodiscard]] bool is_deterministic() const { return is_deterministic_.is_true(); }
 
     /// Whether one of PyTorch's profilers is on.
     [[nodiscard]] bool is_profiled() const {
@@ -114,6 +121,7 @@ private:
     TorchFunction tracing_state_;
     TorchFunction transforms_;
     TorchFunction is_autocast_;
+    TorchFunction is_deterministic_;
     py::object forward_;  ///< the globals of torch.autograd.forward_ad
     py::object current_level_;
     py::object

@@ -3,13 +3,14 @@
 import gc
 import threading
 import weakref
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import kernelfunctions as kf
 import numpy as np
 import pytest
-from arrays import SIZES, array, buffer, numbers, tensor
+from arrays import DTYPES, SIZES, Array, array, buffer, numbers, tensor
 from loader import Loader
 from refusals import refusal
 
@@ -309,9 +310,157 @@ def test_other_calls_run_meanwhile(calls: ModuleType, device: kf.Device) -> None
         thread = threading.Thread(target=lambda: calls.advance(x, 100))
         thread.start()
         thread.join()
-        np.testing.assert_array_equal(x.to_numpy(), np.full(4, 110, FLOAT))
+        found: list[Array] = []
+        thread = threading.Thread(target=lambda: found.append(x.to_numpy()))
+        thread.start()
+        thread.join()
+        np.testing.assert_array_equal(found[0], np.full(4, 110, FLOAT))
     g.replay()
     np.testing.assert_array_equal(x.to_numpy(), np.full(4, 111, FLOAT))
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("layout", ["contiguous", "offset"])
+def test_fills_are_recorded(
+    calls: ModuleType, device: kf.Device, layout: str, dtype: np.dtype[Any], watched: bool
+) -> None:
+    """In their place among calls, before the first and behind the last, too; the calls may run one by one."""
+    x = buffer((33,), dtype, layout, numbers((33,), dtype, 1))
+    y = buffer((33,), FLOAT, layout)
+    value, zero = (True, False) if dtype == np.dtype(bool) else (3, 0)
+    with kf.Graph() as g:
+        y.tensor.fill(1)
+        x.tensor.fill(value)
+        calls.advance(y.tensor, 4)
+        y.tensor[3] = 7
+        y.tensor[4:6].fill(8)
+        calls.advance(y.tensor, 10)
+        x.tensor[2] = zero
+    assert len(g) == 2
+    x.check()
+    y.check()
+    device.check = "nan" if watched else None
+    try:
+        for _ in range(2):
+            g.replay()
+            x.array[...] = value
+            x.array[2] = zero
+            y.array[...] = 15
+            y.array[3], y.array[4:6] = 17, 18
+            x.check()
+            y.check()
+            calls.advance(y.tensor, 100)
+            calls.advance(y.tensor, 100)
+    finally:
+        device.check = None
+
+
+def test_gradients_are_zeroed_by_each_replay(gradients: ModuleType) -> None:
+    values = np.arange(33, dtype=FLOAT)
+    x = tensor(values).with_grads()
+    y = gradients.polynomial(2, 3, 4, x)
+    with kf.Graph() as g:
+        x.zero_grad()
+        gradients.polynomial.backward(2, 3, 4, x, y)
+    with kf.Graph() as other:
+        assert x.grad is not None
+        x.grad.fill(0)
+        gradients.polynomial.backward(2, 3, 4, x, y)
+    for graph in [g, other, g]:
+        for _ in range(3):
+            graph.replay()
+        np.testing.assert_allclose(array(x.grad), 4 * values + 3)
+
+
+def test_graphs_of_fills_alone(calls: ModuleType) -> None:
+    x = tensor(np.ones(4, FLOAT))
+    with kf.Graph() as g:
+        x.fill(5)
+    calls.advance(x, 1)
+    np.testing.assert_array_equal(x.to_numpy(), np.full(4, 2, FLOAT))
+    g.replay()
+    np.testing.assert_array_equal(x.to_numpy(), np.full(4, 5, FLOAT))
+    assert len(g) == 0
+    known = weakref.ref(x)
+    del x
+    gc.collect()
+    assert known() is None
+    g.replay()
+    with pytest.raises(ZeroDivisionError), kf.Graph() as g:
+        y = tensor(np.zeros(4, FLOAT))
+        y.fill(1)
+        _ = 1 / 0
+    assert y.to_numpy().sum() == 0
+
+
+def test_new_tensors_are_made_once(calls: ModuleType) -> None:
+    with kf.Graph() as g:
+        x = tensor(np.ones(4, FLOAT))
+        zeros = kf.Tensor.zeros((4,))
+        ones = kf.Tensor.ones((4,), "float64")
+        texture = kf.Texture.from_numpy(np.zeros((3, 4, 1), np.uint8), "r8", kind="2d")
+        calls.advance(x, 1)
+        calls.advance(zeros, 2)
+    assert ones.to_numpy().sum() == 4
+    assert not texture.to_numpy().any()
+    g.replay()
+    g.replay()
+    np.testing.assert_array_equal(x.to_numpy(), np.full(4, 3, FLOAT))
+    np.testing.assert_array_equal(zeros.to_numpy(), np.full(4, 4, FLOAT))
+
+
+def test_changes_that_are_not_recorded_are_refused(calls: ModuleType) -> None:
+    x = tensor(np.zeros((4, 4), FLOAT))
+    bytes_ = tensor(np.zeros(8, np.uint8))
+    texture = kf.Texture.from_numpy(np.zeros((4, 4, 1), FLOAT), "r32f", kind="2d", mips=2)
+    target = tensor(np.ones((4, 4), FLOAT))
+    grad = tensor(np.ones((4, 4), FLOAT))
+    skewed = x.with_grads(grad_in=grad.T, grad_out=grad.T)
+    changes: list[tuple[Callable[[], Any], str]] = [
+        (lambda: x.copy_from_numpy(np.ones((4, 4), FLOAT)), "write: "),
+        (lambda: x.__setitem__(0, np.ones(4, FLOAT)), "write: "),
+        (lambda: x.T.fill(1), "fill of a view with gaps: "),
+        (lambda: x[:, 1].fill(1), "fill of a view with gaps: "),
+        (skewed.zero_grad, "fill of a view with gaps: "),
+        (texture.generate_mips, "generate_mips: "),
+        (lambda: texture.copy_from(target), "copy_from: "),
+        (lambda: texture.copy_from_numpy(np.ones((4, 4, 1), FLOAT)), "write"),
+        (lambda: texture.copy_from_numpy(np.ones((2, 2, 1), FLOAT), offset=(1, 1)), "write_region: "),
+        (lambda: texture.copy_to(target), "copy_to: "),
+        (texture.to_tensor, "copy_to: "),
+        (lambda: kf.Texture.from_tensor(target, "r32f"), "copy_from: "),
+    ]
+    with kf.Graph() as g:
+        bytes_[3] = 5
+        for change, name in changes:
+            text = refusal(kf.ArgumentError, change)
+            assert name in text and "this thread is recording a graph" in text, text
+        calls.advance(x[0], 1)
+    assert x.to_numpy().sum() == 0
+    assert grad.to_numpy().sum() == target.to_numpy().sum() == 16
+    assert texture.to_numpy().sum() == 0
+    g.replay()
+    assert x.to_numpy().sum() == 4
+    assert bytes_.to_numpy().tolist() == [0, 0, 0, 5, 0, 0, 0, 0]
+
+
+def test_reads_of_what_the_graph_writes_are_refused(calls: ModuleType) -> None:
+    x = tensor(np.zeros(4, FLOAT))
+    filled, other = tensor(np.zeros(1, FLOAT)), tensor(np.arange(4, dtype=FLOAT))
+    with kf.Graph() as g:
+        assert x.to_numpy().sum() == 0
+        calls.advance(x, 1)
+        y, _ = calls.split(other)
+        filled.fill(2)
+        for read in (x.to_numpy, x[1].item, y.to_numpy, filled.item, lambda: np.asarray(x)):
+            text = refusal(kf.ArgumentError, read)
+            assert "read: the graph that this thread is recording writes to it" in text
+        assert "..." in repr(x)
+        assert other.to_numpy().tolist() == [0, 1, 2, 3]
+    g.replay()
+    assert x.to_numpy().tolist() == [1] * 4
+    assert filled.item() == 2
 
 
 def test_threads_replay_and_set(calls: ModuleType) -> None:

@@ -8,6 +8,7 @@ import kernelfunctions as kf
 import numpy as np
 import pytest
 from loader import Loader
+from refusals import refusal
 from texels import Array, Format, sampled
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -417,9 +418,15 @@ def test_recorded_prepared_calls_keep_their_textures(calls: ModuleType) -> None:
 def test_graphs(calls: ModuleType) -> None:
     texture, texels = picture(12, "rgba32f")
     canvas = kf.Texture.empty(SIZE, "rgba32f")
+    painted = kf.Texture.empty(SIZE, "rgba32f")
     with kf.Graph() as graph:
         calls.paint_doubled(texture, out=canvas)
         result = calls.at(canvas, kf.Tensor.from_numpy(places()))
+        calls.paint.set(canvas=painted)(SIZE, (1, 2, 3, 4))
+        for written in (canvas, painted, canvas.mip(0)):
+            text = refusal(kf.ArgumentError, written.to_numpy)
+            assert "read: the graph that this thread is recording writes to it" in text
+        np.testing.assert_array_equal(texture.to_numpy(), texels)
     for add in (0, 5):
         texture.copy_from_numpy(texels + np.float32(add))
         graph.replay()

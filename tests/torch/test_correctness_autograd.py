@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import kernelfunctions as kf
 import pytest
 import torch
 from loader import Loader
@@ -336,6 +337,51 @@ def test_deterministic_gradients(generated: Loader, torch_device: str) -> None:
         found.append(shared.grad)
     assert torch.equal(found[0], found[1])
     assert torch.equal(found[0], found[2])
+
+
+@pytest.mark.usefixtures("deterministic")
+@pytest.mark.parametrize("way", ["no_grad", "autograd", "operator", "compiled", "jvp"])
+def test_deterministic_sums(generated: Loader, torch_device: str, way: str) -> None:
+    """What groups of threads add is the same value many times; added up, they cancel out, and sums that round
+    lose the small ones."""
+    accumulate = generated("accumulate")
+    parts = torch.tensor([2.0**27, 1.0, -(2.0**27), 0.25], device=torch_device).repeat(4)
+    x = parts.repeat_interleave(4096).reshape(-1, 1024) / 4096
+    one = torch.ones(1, 1, device=torch_device)
+    if way == "no_grad":
+        found = accumulate.sum_float(x)
+    elif way == "autograd":
+        found = accumulate.loss(x.requires_grad_(), one).detach()
+    elif way == "operator":
+        found = accumulate.torch.loss(x, one)
+    elif way == "compiled":
+        found = torch.compile(lambda x: accumulate.loss(x, one) + 0, fullgraph=True)(x)
+    else:
+        weighed = accumulate.weigh.accumulate(result="sum")
+        with torch.autograd.forward_ad.dual_level():
+            dual = torch.autograd.forward_ad.make_dual(x, x)
+            primal, found = torch.autograd.forward_ad.unpack_dual(weighed(dual, one))
+        assert torch.equal(primal, torch.full_like(primal, 5))
+    assert torch.equal(found, torch.full_like(found, 5))
+    torch.use_deterministic_algorithms(False)
+    assert not torch.equal(accumulate.sum_float(x), found)
+
+
+@pytest.mark.usefixtures("deterministic")
+@pytest.mark.parametrize("name", ["backward", "fused"])
+def test_passes_without_a_deterministic_kernel(generated: Loader, torch_device: str, name: str) -> None:
+    """Those that are called by hand are refused in the same way, but for what options say."""
+    blend = generated("strategy").blend_fast
+    x = torch.ones(33, device=torch_device)
+    shared = torch.ones(1, device=torch_device, requires_grad=True)
+    with torch.no_grad():
+        with pytest.raises(RuntimeError, match=rf"blend_fast[.]{name} does not have a deterministic"):
+            getattr(blend, name)(x, shared, x)
+        assert shared.grad is None
+        with pytest.raises(kf.ArgumentError, match="deterministic sums are asked for"):
+            getattr(blend.options(deterministic=True), name)(x, shared, x)
+        getattr(blend.options(deterministic=False), name)(x, shared, x)
+    same(shared.grad, torch.full_like(shared, 33.0))
 
 
 @pytest.mark.usefixtures("deterministic")

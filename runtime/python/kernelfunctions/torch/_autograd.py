@@ -13,7 +13,6 @@ from kernelfunctions.torch._batching import (
     gradients_of_batch,
     is_batch_of_flows,
 )
-from kernelfunctions.torch._deterministic import backward_of
 from kernelfunctions.torch._gradients import GradientPass
 from kernelfunctions.torch._overlaps import shared_with_changed
 from kernelfunctions.torch._plan import Cell, Plan
@@ -100,7 +99,7 @@ def compute_gradients(
     plan: Plan, more: Any, needs: Sequence[bool], flows: Sequence[Any], values: Sequence[Any]
 ) -> tuple[torch.Tensor, ...]:
     """Returns the gradients of those values that need one."""
-    found = backward_of(plan, GradientPass(plan, values, flows, needs, more).run)
+    found = GradientPass(plan, values, flows, needs, more).run(plan.backward)
     return tuple(one for one in found if one is not None)
 
 
@@ -152,7 +151,7 @@ class WatchedCall(torch.autograd.Function):
             return (*nothing, *(next(found) if needed else None for needed in wanted))
 
         def compute(flows: Sequence[Any]) -> Sequence[Any]:
-            return backward_of(plan, GradientPass(plan, values, flows, wanted, more).run)
+            return GradientPass(plan, values, flows, wanted, more).run(plan.backward)
 
         if any(flow is not None and is_batch_of_flows(flow) for flow in flows):
             return nothing + gradients_of_batch(plan.name, flows, compute)

@@ -14,7 +14,6 @@ from kernelfunctions.torch._plan import Plan
 
 _functorch_is_active = torch._C._are_functorch_transforms_active
 _is_grad_enabled = torch.is_grad_enabled
-_is_deterministic = torch.are_deterministic_algorithms_enabled
 
 
 class FlatCall(WatchedCall):
@@ -48,7 +47,7 @@ class FlatCall(WatchedCall):
             plan.refuse_backward()
         if flow is None:
             return (None,) * len(needs)
-        if _is_grad_enabled() or _is_deterministic() or _functorch_is_active():
+        if _is_grad_enabled() or _functorch_is_active():
             # The way of calls that are anything but flat.
             return WatchedCall.gradients_of(plan, None, (flow,), list(kept), needs[1:], 1)
         flow = plan.outputs[0].leaf.laid_out(flow)

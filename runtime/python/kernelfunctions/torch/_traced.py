@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from kernelfunctions._kf import _check_gradients_of_globals
 from kernelfunctions._torch_functions import function_of
 from kernelfunctions.torch._choice import Endings, MisfitError, TensorKind, ending_of
 from kernelfunctions.torch._errors import refuse
@@ -113,6 +114,7 @@ def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Any:
     if _is_forward_mode():
         return Refusal(f"{state.description.name}: forward derivatives can't be traced")
     try:
+        _check_gradients_of_globals(state.function)
         return route_of(state, kinds, named, autocast)
     except (TypeError, ValueError, RuntimeError) as error:
         return Refusal(str(error))

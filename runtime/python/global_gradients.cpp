@@ -1,0 +1,27 @@
+// Refuses globals that PyTorch would have to follow.
+#include "python/global_gradients.h"
+
+#include "python/errors.h"
+#include "python/search.h"
+#include "python/torch_state.h"
+
+namespace kf::python {
+
+void check_gradients(const std::string& function, const GlobalValues& globals, bool grad_enabled) {
+    const Torch* const torch = globals.size() == 0 ? nullptr : Torch::loaded();
+    if (torch == nullptr) return;
+    const auto is_followed = [&](py::handle value) {
+        if (torch_kind(value.ptr()) == TorchKind::none) return false;
+        return (grad_enabled && torch->requires_grad(value.ptr())) || torch->has_tangent(value);
+    };
+    for (std::size_t i = 0; i < globals.size(); ++i) {
+        if (!contains(globals.value(i), is_followed)) continue;
+        refuse(
+            ErrorCode::not_differentiable, {function, {}},
+            "the global '" + std::string(py::str(globals.name(i))) +
+                "' is set to a tensor that requires grad or has a tangent, and globals carry no gradients: "
+                "set its detach(), pass it as an argument, or call under torch.no_grad()");
+    }
+}
+
+}  // namespace kf::python
