@@ -1,7 +1,7 @@
 """kfgen check --gradients of every spec with gradients, as a user runs it, by the release build.
 
-The C++ test gradients_test.cpp checks them on other devices, and some under sanitizers. `./bootstrap test` runs
-this file first, because it leaves the driver's code for these kernels in Mesa's cache.
+The C++ test gradients_test.cpp checks them on other devices, and some under sanitizers. `./bootstrap test`
+runs this file first, because it leaves the driver's code for these kernels in Mesa's cache.
 """
 
 import importlib.util
