@@ -80,6 +80,7 @@ enum Op : std::uint32_t {
     op_image_write = 99,
     op_image = 100,
     op_query_size_lod = 103,
+    op_query_size = 104,
     op_query_lod = 105,
     op_image_last = 107,
     op_convert_first = 109,

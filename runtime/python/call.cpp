@@ -551,7 +551,7 @@ py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
         return {};
     }
     if (py::object result = quick.run(options, before)) return result;
-    const NestedCall nested;
+    const NestedCall nested(" in calls from within arguments of other calls");
     Settings settings =
         settings_of(info.function.name, arguments.keywords, encoder, default_options().with(options));
     Overloads overloads(info, pass, encoder, arguments);

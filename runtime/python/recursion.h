@@ -5,39 +5,33 @@
 
 namespace kf::python {
 
-/// One level of a function that calls itself for what Python's values hold; throws RecursionError too deep.
-class RecursionGuard {
+/// One level of what goes on within itself; throws RecursionError past `deepest` levels of a thread. Python's
+/// own limit isn't enough: since 3.12 it lets C code go 10000 levels deep, however much of the stack each
+/// needs.
+template <int deepest>
+class DepthGuard {
 public:
-    explicit RecursionGuard(const char* where) {
-        if (Py_EnterRecursiveCall(where) != 0) throw py::error_already_set();
-    }
-    ~RecursionGuard() { Py_LeaveRecursiveCall(); }
-    RecursionGuard(const RecursionGuard&) = delete;
-    RecursionGuard& operator=(const RecursionGuard&) = delete;
-};
-
-/// A call that code of its own arguments, such as a property, may make another call from; throws
-/// RecursionError too deep. Python counts levels, but calls need more of a thread's stack than it expects.
-class NestedCall {
-public:
-    NestedCall() {
+    explicit DepthGuard(const char* where) {
         if (depth() == deepest) {
-            PyErr_SetString(PyExc_RecursionError,
-                            "maximum depth of calls from within arguments of other calls exceeded");
+            PyErr_Format(PyExc_RecursionError, "maximum recursion depth exceeded%s", where);
             throw py::error_already_set();
         }
         ++depth();
     }
-    ~NestedCall() { --depth(); }
-    NestedCall(const NestedCall&) = delete;
-    NestedCall& operator=(const NestedCall&) = delete;
+    ~DepthGuard() { --depth(); }
+    DepthGuard(const DepthGuard&) = delete;
+    DepthGuard& operator=(const DepthGuard&) = delete;
 
 private:
-    static constexpr int deepest = 40;
     static int& depth() {
         thread_local int levels = 0;
         return levels;
     }
 };
+
+/// A function that calls itself for what Python's values hold.
+using RecursionGuard = DepthGuard<500>;
+/// A call that code of its own arguments, such as a property, may make another call from.
+using NestedCall = DepthGuard<40>;
 
 }  // namespace kf::python

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "vulkan/labels.h"
 #include "vulkan/result.h"
@@ -16,12 +17,20 @@ namespace {
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
 
+/// Returns a message whose first line names the rule that was broken: newer layers name it in the last one
+/// alone.
+std::string text_of(const VkDebugUtilsMessengerCallbackDataEXT& data) {
+    std::string text = data.pMessage;
+    const std::string rule = data.pMessageIdName == nullptr ? "" : data.pMessageIdName;
+    return text.substr(0, text.find('\n')).find(rule) == std::string::npos ? rule + ": " + text : text;
+}
+
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                           VkDebugUtilsMessageTypeFlagsEXT types,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
     if ((types & VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT) != 0 && data->pMessage != nullptr) {
         try {
-            static_cast<ValidationLog*>(user)->add(data->pMessage);
+            static_cast<ValidationLog*>(user)->add(text_of(*data));
         } catch (...) {  // nothing may leave through the layer's C frames
         }
     }

@@ -90,7 +90,7 @@ Words adapted(const Context& context, const manifest::Kernel& kernel, const mani
                                                              "' alone");
     }
     if (context.physical.info.is_cpu) {
-        words = keeping_loops(words);
+        words = comparing_layers(keeping_loops(words));
     }
     if (!offers(context, float_atomics)) {
         words = without_float_atomics(words);

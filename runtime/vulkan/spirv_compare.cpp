@@ -14,7 +14,6 @@ namespace {
 using namespace spirv;
 
 constexpr std::uint32_t decoration_spec_id = 1;
-constexpr std::uint32_t capability_image_query = 50;
 constexpr std::uint32_t dimension_2d = 1;
 constexpr std::uint32_t operand_lod = 2;
 constexpr std::uint32_t operand_constant_offset = 8;

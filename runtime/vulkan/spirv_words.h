@@ -13,6 +13,7 @@
 namespace kf::vulkan {
 
 using enum spirv::Op;
+inline constexpr std::uint32_t capability_image_query = 50;
 inline constexpr std::uint32_t decoration_binding = 33;
 inline constexpr std::size_t bound_at = 3;  ///< the word of a module that is above all its ids
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from roots import make_root, put
 
 Run = Callable[..., str]
 HERE = Path(__file__).parent
@@ -83,16 +84,6 @@ def here(names: set[str], run: Run) -> Iterator[Path]:
             yield Path(line)
 
 
-def put(root: Path, file: Path) -> None:
-    """Puts a file of this system at the same place of another."""
-    there = root / file.relative_to("/")
-    there.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(file.resolve(), there)
-    except OSError:
-        shutil.copy(file, there)
-
-
 @pytest.fixture(scope="module")
 def debian(build_dir: Path, tmp_path_factory: pytest.TempPathFactory, run: Run) -> Debian:
     folder = tmp_path_factory.mktemp("debian")
@@ -102,6 +93,7 @@ def debian(build_dir: Path, tmp_path_factory: pytest.TempPathFactory, run: Run) 
     packages = {field(file, "Package"): file for file in (folder / "made").glob("*.deb")}
 
     root = folder / "root"
+    make_root(root)
     for file in {*here(LIBRARIES, run), Path("/bin/sh"), Path("/sbin/ldconfig")}:
         put(root, file)
     if Path("/sbin/ldconfig.real").exists():

@@ -175,6 +175,17 @@ def test_what_holds_itself(scene: ModuleType, calls: ModuleType) -> None:
         calls.total(numbers)
 
 
+def test_what_nests_deep(scene: ModuleType) -> None:
+    """Not all the 10000 levels that Python lets C code go since 3.12: a thread's stack may be too small."""
+    values: dict[str, Any] = {}
+    for _ in range(2000):
+        values = {"pos": values}
+    with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
+        scene.lit.set(scene=values)
+    with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
+        kf.differentiable(values)
+
+
 def test_arguments_that_call_without_an_end(calls: ModuleType, structs: ModuleType) -> None:
     """Calls need more of the stack than Python's limit leaves for each."""
 

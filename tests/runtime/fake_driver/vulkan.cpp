@@ -63,6 +63,9 @@ VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceP
     if (fake->discrete) {
         found->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     }
+    if (fake->max_sampled_images != 0) {
+        found->limits.maxPerStageDescriptorSampledImages = fake->max_sampled_images;
+    }
 }
 
 VKAPI_ATTR void VKAPI_CALL features2(VkPhysicalDevice device, VkPhysicalDeviceFeatures2* features) {

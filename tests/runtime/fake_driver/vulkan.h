@@ -36,7 +36,8 @@ public:
     bool stuck = false;  ///< semaphores say that nothing was done
     VkResult create_pipeline = VK_SUCCESS;
     VkResult begin_command_buffer = VK_SUCCESS;
-    bool discrete = false;  ///< the devices claim to be discrete GPUs
+    bool discrete = false;                 ///< the devices claim to be discrete GPUs
+    std::uint32_t max_sampled_images = 0;  ///< of a kernel, 0 for the devices' own
 
     bool no_extensions = false;  ///< instances are made without any alone
 

@@ -135,6 +135,18 @@ Words with_operand(Words words, std::uint32_t op, std::size_t index, std::uint32
     return words;
 }
 
+/// The module with 3D textures in place of arrays of 2D ones.
+Words volumes(const Words& module) {
+    constexpr std::uint32_t op_type_image = 25;
+    Words words = module;
+    for (std::size_t at = 5; at < words.size(); at += words[at] >> 16U) {
+        if ((words[at] & 0xFFFFU) != op_type_image || words[at] >> 16U < 6 || words[at + 5] != 1) continue;
+        words[at + 3] = 2;
+        words[at + 5] = 0;
+    }
+    return words;
+}
+
 /// The module with instruction number `index` cut down to `words` words.
 Words cut(const Words& module, std::size_t index, std::size_t words) {
     Words result(module.begin(), module.begin() + 5);
@@ -157,6 +169,8 @@ TEST(SpirvAdapt, ReadsNothingBehindInstructionsThatAreTooShort) {
                 const Words module = cut(whole, index, words);
                 EXPECT_FALSE(without_float_atomics(module).empty());
                 EXPECT_FALSE(bounding_layers(module).empty());
+                EXPECT_FALSE(comparing_layers(module).empty());
+                EXPECT_FALSE(comparing_layers(volumes(module)).empty());
                 EXPECT_FALSE(keeping_subnormals(module).empty());
                 EXPECT_FALSE(keeping_loops(module).empty());
                 const Compared compared = comparing_itself(module);
@@ -201,6 +215,22 @@ TEST(SpirvLayers, AreBoundedInArraysThatAreWritten) {
         EXPECT_EQ(bounding_layers(words_of(other)), words_of(other)) << other;
     }
     EXPECT_EQ(bounding_layers(Words{1, 2, 3}), (Words{1, 2, 3}));
+}
+
+TEST(SpirvLayers, AreComparedInArraysAndVolumesThatAreWritten) {
+    constexpr std::uint32_t op_query_size = 104;
+    const Words array = words_of("texture_layers");
+    for (const Words& before : {array, volumes(array)}) {
+        ASSERT_TRUE(is_valid(before));
+        const Words after = comparing_layers(before);
+        EXPECT_THAT(opcodes(after), Contains(op_query_size).Times(2));
+        EXPECT_TRUE(is_valid(after));
+    }
+    EXPECT_EQ(bounding_layers(volumes(array)), volumes(array));
+    for (const char* other : {"texture_add", "texture_load", "add_step_by_value"}) {
+        EXPECT_EQ(comparing_layers(words_of(other)), words_of(other)) << other;
+    }
+    EXPECT_EQ(comparing_layers(Words{1, 2, 3}), (Words{1, 2, 3}));
 }
 
 }  // namespace
