@@ -3,8 +3,6 @@
 #include <kf/texture_format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <set>
 
 #include "core/artifact.h"
@@ -12,6 +10,7 @@
 #include "core/choose_constants.h"
 #include "core/consistency.h"
 #include "core/convert.h"
+#include "core/field_places.h"
 #include "core/image_digests.h"
 #include "core/interface.h"
 #include "core/items.h"
@@ -73,26 +72,19 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
     check_consistency(call, argument, where);
 }
 
-/// The bytes from a field's first scalar to its last, without the `outer` dimensions, which arrays of structs
-/// around it have.
-std::int64_t field_bytes(const Argument& argument, std::size_t outer, const std::string& where) {
+/// The last byte of a field lies in its struct of `size` bytes.
+void check_field(const Argument& argument, std::int64_t size, Form form, const std::string& where) {
+    const auto scalar = manifest::scalar_bytes(argument.element.scalar);
     std::int64_t last = 0;
     std::int64_t packed = 1;
-    require(outer <= argument.element.extents.size(), where, "a field of fewer dimensions than its structs");
-    for (std::size_t i = argument.element.extents.size(); i-- > outer;) {
+    for (std::size_t i = argument.element.extents.size(); i-- > 0;) {
         const std::int64_t step = argument.spacing.empty() ? packed : argument.spacing[i];
         require(step >= 1 && step <= max_struct, where, "scalars of a struct that lie nowhere");
         last += step * (argument.element.extents[i] - 1);
         packed *= argument.element.extents[i];
         require(last <= max_struct, where, "a field outside its struct");
     }
-    return (last + 1) * manifest::scalar_bytes(argument.element.scalar);
-}
-
-/// The last byte of a field lies in its struct of `size` bytes.
-void check_field(const Argument& argument, std::int64_t size, Form form, const std::string& where) {
-    const auto scalar = manifest::scalar_bytes(argument.element.scalar);
-    require(argument.offset % scalar == 0 && argument.offset + field_bytes(argument, 0, where) <= size, where,
+    require(argument.offset % scalar == 0 && argument.offset + (last + 1) * scalar <= size, where,
             "a field outside its struct");
     const bool tensor = form == Form::tensor;
     require(tensor == passes_memory(argument), where, "a field of another form than its struct");
@@ -150,10 +142,9 @@ void check_alone(const Argument& argument, const std::string& where) {
             "a place in a struct that isn't there");
 }
 
-/// Fields lie in the struct around them, none where another does, and their arguments where they do.
-/// `offset`: the struct's own, in bytes from what the host passes. `outer`: the dimensions of arrays around
-/// it.
-void check_place(const Call& call, const ParameterTree& parameter, std::int64_t offset, std::size_t outer,
+/// Fields lie in the struct around them, and their arguments where they do. `offset`: the struct's own, in
+/// bytes from what the host passes.
+void check_place(const Call& call, const ParameterTree& parameter, std::int64_t offset,
                  const std::string& where) {
     if (parameter.form == Form::leaf) {
         const Argument& argument = call.arguments[static_cast<std::size_t>(parameter.leaf)];
@@ -162,24 +153,12 @@ void check_place(const Call& call, const ParameterTree& parameter, std::int64_t 
                 "a pushed gradient of a field of a value");
         return;
     }
-    outer += parameter.extents.size();
-    std::map<std::int64_t, std::int64_t> ends;  // of fields, by where they begin
     for (const ParameterTree& field : parameter.fields) {
         require(field.form == Form::leaf ||
                     (field.offset <= parameter.size && byte_size(field) <= parameter.size - field.offset),
                 where, "a field outside its struct");
         require(field.offset >= 0 && field.offset <= max_struct, where, "a field outside its struct");
-        const std::string path = field_path(where, field.name);
-        check_place(call, field, offset + field.offset, outer, path);
-        const std::int64_t bytes =
-            field.form == Form::leaf
-                ? field_bytes(call.arguments[static_cast<std::size_t>(field.leaf)], outer, path)
-                : byte_size(field);
-        require(ends.emplace(field.offset, field.offset + bytes).second, path, "a field where another lies");
-    }
-    for (auto field = ends.begin(); field != ends.end(); ++field) {
-        const auto next = std::next(field);
-        require(next == ends.end() || field->second <= next->first, where, "fields that overlap");
+        check_place(call, field, offset + field.offset, field_path(where, field.name));
     }
 }
 
@@ -192,7 +171,7 @@ void check_places(const Call& call, const ParameterTree& parameter, const std::s
     } else if (parameter.form == Form::leaf) {
         check_alone(call.arguments[static_cast<std::size_t>(parameter.leaf)], where);
     } else {
-        check_place(call, parameter, 0, 0, where);
+        check_place(call, parameter, 0, where);
     }
 }
 
@@ -210,6 +189,11 @@ void check_parameters(const Call& call, const std::string& where) {
             const Argument& argument = call.arguments[static_cast<std::size_t>(i)];
             check_field(argument, item.size, item.form, where + ": argument '" + argument.name + "'");
         }
+        const auto leaves =
+            std::span(call.arguments)
+                .subspan(static_cast<std::size_t>(item.leaf), static_cast<std::size_t>(item.leaves));
+        require(item.form == Form::leaf || !shared_places(leaves, item.size), where,
+                "fields of a struct that lie where others are written");
     }
 }
 

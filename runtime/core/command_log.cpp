@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/dispatch.h"
+
 namespace kf::detail {
 namespace {
 
@@ -26,6 +28,16 @@ bool CommandLog::Copy::writes(const driver::Allocation& memory) const { return m
 bool CommandLog::writes(const driver::Allocation& memory) const {
     return std::ranges::any_of(commands_, [&](const Command& command) {
         return std::visit([&](const auto& kept) { return kept.writes(memory); }, command);
+    });
+}
+
+bool CommandLog::takes_writable(const driver::Image& image) const {
+    if (!image.shape.is_writable || commands_.empty()) return false;
+    return std::any_of(commands_.begin(), commands_.end() - 1, [&](const Command& command) {
+        const auto* const dispatch = std::get_if<Dispatch>(&command);
+        return dispatch != nullptr && std::ranges::any_of(dispatch->resources, [&](const auto& resource) {
+                   return driver::image_of(resource) == &image;
+               });
     });
 }
 

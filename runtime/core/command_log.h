@@ -52,6 +52,8 @@ public:
     [[nodiscard]] std::span<std::byte> block(std::size_t index);
     /// Whether some command writes bytes that are the allocation's, too.
     [[nodiscard]] bool writes(const driver::Allocation& memory) const;
+    /// Whether a dispatch before the last one takes the image, and it can be written to.
+    [[nodiscard]] bool takes_writable(const driver::Image& image) const;
     /// How many of the commands are dispatches.
     [[nodiscard]] std::size_t dispatches() const;
     /// Lets the commands use `other` instead of an allocation.

@@ -3,18 +3,21 @@
 
 namespace kf::detail {
 
-// An element type that is exactly what is given costs 0, and so does a number as the scalar that numbers
-// become first: int, float, bool. Other scalars of the kind cost 1 to 6, the common ones least.
-
+/// What a number costs as another scalar of its kind, 1 to 6 times, the common ones least. An element type
+/// that is exactly what is given costs 0, and so does a number as the scalar that numbers become first: int,
+/// float, bool.
+inline constexpr int scalar_cost = 256;
+/// A NumPy scalar becomes another type than its own: decides between overloads that else cost the same.
+inline constexpr int not_own_cost = 1;
 /// A whole number becomes a floating one.
-inline constexpr int to_floating_cost = 20;
+inline constexpr int to_floating_cost = 20 * scalar_cost;
 /// One number is all components of a vector.
-inline constexpr int repeated_cost = 50;
+inline constexpr int repeated_cost = 50 * scalar_cost;
 /// A number is a pointer's address; what lies on the host becomes a tensor of rank 0.
-inline constexpr int last_resort_cost = 100;
+inline constexpr int last_resort_cost = 100 * scalar_cost;
 /// An extent that the binder will refuse, and says most about.
-inline constexpr int wrong_extent_cost = 1000;
+inline constexpr int wrong_extent_cost = 1000 * scalar_cost;
 /// An object of another struct's class, which has the fields. Counts once, above any sum of the others.
-inline constexpr int unlikely_cost = 1'000'000;
+inline constexpr int unlikely_cost = 1'000'000 * scalar_cost;
 
 }  // namespace kf::detail

@@ -176,7 +176,15 @@ std::string KeptCall::settable_text() const {
     return names.empty() ? "no values" : join(names, " and ");
 }
 
+bool KeptCall::writes(const driver::Allocation& memory) const {
+    const std::lock_guard lock(mutex_);
+    return log_.writes(memory);
+}
+
 bool KeptCall::writes(const driver::Image& image) const {
+    const std::lock_guard lock(mutex_);
+    // Of what its hooks recorded it isn't known which textures kernels only read.
+    if (log_.takes_writable(image)) return true;
     for (std::size_t i = 0; i < settled_.textures.size(); ++i) {
         const AnyTexture& texture = settled_.textures[i];
         if (texture && texture.state()->image.get() == &image && writes_elements(call().arguments[i]))

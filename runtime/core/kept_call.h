@@ -82,7 +82,7 @@ public:
         return resources_version_.load(std::memory_order_acquire);
     }
     /// Whether a run writes to the memory, or to the image.
-    [[nodiscard]] bool writes(const driver::Allocation& memory) const { return log_.writes(memory); }
+    [[nodiscard]] bool writes(const driver::Allocation& memory) const;
     [[nodiscard]] bool writes(const driver::Image& image) const;
     /// Whether its own dispatch is the last command, and how many dispatches there are.
     [[nodiscard]] bool launches() const { return settled_.binding.total > 0; }
@@ -108,7 +108,7 @@ private:
     void move_temporary(const std::shared_ptr<driver::Allocation>& to);
 
     SettledCall settled_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     CommandLog log_;
     /// One an argument, from the first check on: a value is looked at in its argument's place.
     std::vector<ArgumentView> views_;

@@ -158,7 +158,7 @@ private:
             const manifest::Argument& second = other.call->arguments[static_cast<std::size_t>(two.leaf)];
             const ArgShape* given = best.given[i]->as_elements(*best.call, first, false, nullptr);
             if (given == nullptr || given->kind != ArgShape::Kind::weak || !given->shape.empty() ||
-                first.element == second.element)
+                first.element.extents == second.element.extents)
                 continue;
             fail(ErrorCode::no_overload, "argument '" + one.name + "': " + found_text(*given) + " could be " +
                                              with_article(describe(first)) + " or " +

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/describe.h"
+#include "core/recording.h"
 #include "core/tensor_state.h"
 #include "python/errors.h"
 #include "python/foreign_parts.h"
@@ -97,6 +98,7 @@ AnyTensor copy_on_device(const AnyTensor& tensor) {
         tensor.read(bytes);
         return AnyTensor::from_host(device, state.element, state.shape, bytes);
     }
+    if (state.allocation != nullptr) detail::check_read("copy", *state.allocation);
     AnyTensor copy = AnyTensor::empty(device, state.element, state.shape);
     if (size != 0)
         device.state()->driver().copy(copy.state()->allocation, 0, state.allocation, state.offset, size);

@@ -208,8 +208,7 @@ void bind_described_calls(py::module_& module) {
         "_check_gradients_of_globals",
         [](const py::object& given) {
             const Function& function = function_given(given);
-            check_gradients(function.info().function.name, function.globals(),
-                            Torch::loaded()->is_grad_enabled());
+            check_gradients(function.info(), function.globals(), Torch::loaded()->is_grad_enabled());
         },
         py::arg("function"), "Refuses globals that autograd would have to follow.");
     module.def("describe_calls", &describe_calls, py::arg("function"),

@@ -87,6 +87,7 @@ struct FunctionInfo : std::enable_shared_from_this<FunctionInfo> {
     std::size_t returned = 0;                  ///< how many of `parameters` come back
     std::vector<py::object> globals;           ///< that some overload reaches: "tint", interned
     std::vector<py::object> written_globals;   ///< those of them that some overload writes
+    std::vector<py::object> global_fields;     ///< what fields of structs in them are called
     std::vector<py::object> names;    ///< of `parameters`: "x", "out", and of a global "tint"; interned
     std::vector<std::size_t> places;  ///< the parameters that positional arguments are for
     std::vector<std::size_t> places_backward;  ///< the same of a backward pass, which takes results too

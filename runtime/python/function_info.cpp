@@ -91,6 +91,23 @@ std::string documentation_of(const manifest::Function& function) {
     return text;
 }
 
+/// Adds what dicts and objects call the fields of a struct, and of those in it.
+void add_field_names(const manifest::ParameterTree& tree, StructViews& views,
+                     std::vector<py::object>& names) {
+    if (tree.form == manifest::Form::leaf) return;
+    const auto add = [&](const py::object& name) {
+        if (std::ranges::none_of(names, [&](const py::object& one) { return one.is(name); }))
+            names.push_back(name);
+    };
+    if (!manifest::is_array(tree)) {
+        for (const StructView::Field& field : views.of(tree).fields) {
+            add(field.name);
+            add(field.attribute);
+        }
+    }
+    for (const manifest::ParameterTree& field : tree.fields) add_field_names(field, views, names);
+}
+
 }  // namespace
 
 std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunctions>& all, std::size_t index) {
@@ -169,6 +186,7 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
                 };
                 add_to(globals);
                 if (manifest::is_written(overload, parameter)) add_to(written_globals);
+                add_field_names(parameter, *views, global_fields);
             }
             const std::size_t before = list.size();
             add_items(overload, parameter, keyword, *views, list);

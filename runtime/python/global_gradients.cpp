@@ -7,7 +7,7 @@
 
 namespace kf::python {
 
-void check_gradients(const std::string& function, const GlobalValues& globals, bool grad_enabled) {
+void check_gradients(const FunctionInfo& function, const GlobalValues& globals, bool grad_enabled) {
     const Torch* const torch = globals.size() == 0 ? nullptr : Torch::loaded();
     if (torch == nullptr) return;
     const auto is_followed = [&](py::handle value) {
@@ -15,9 +15,9 @@ void check_gradients(const std::string& function, const GlobalValues& globals, b
         return (grad_enabled && torch->requires_grad(value.ptr())) || torch->has_tangent(value);
     };
     for (std::size_t i = 0; i < globals.size(); ++i) {
-        if (!contains(globals.value(i), is_followed)) continue;
+        if (!contains(globals.value(i), is_followed, &function.global_fields)) continue;
         refuse(
-            ErrorCode::not_differentiable, {function, {}},
+            ErrorCode::not_differentiable, {function.function.name, {}},
             "the global '" + std::string(py::str(globals.name(i))) +
                 "' is set to a tensor that requires grad or has a tangent, and globals carry no gradients: "
                 "set its detach(), pass it as an argument, or call under torch.no_grad()");

@@ -47,7 +47,7 @@ void HookContext::set(const py::object& values, const py::kwargs& named) {
     const Keywords& keywords = given.view().keywords;
     const std::vector<py::object>& globals = info_->globals;
     // Whether autograd watches the call can't be told here: an operator of PyTorch's may be making it.
-    check_gradients(name, set_values(name, {}, globals, globals, values, keywords), true);
+    check_gradients(*info_, set_values(name, {}, globals, globals, values, keywords), true);
     globals_ = set_values(name, globals_, globals, info_->written_globals, values, keywords);
 }
 

@@ -94,16 +94,24 @@ bool is_numpy_scalar(PyObject* object) {
 }  // namespace
 
 std::optional<std::pair<int, int>> pair_of_ints(py::handle value) {
-    if (PyTuple_Check(value.ptr()) == 0 || PyTuple_GET_SIZE(value.ptr()) != 2) return std::nullopt;
-    std::array<int, 2> numbers_in{};
-    for (std::size_t i = 0; i < 2; ++i) {
-        PyObject* const item = PyTuple_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i));
-        int overflow = 0;
-        const long number = PyLong_Check(item) != 0 ? PyLong_AsLongAndOverflow(item, &overflow) : LONG_MAX;
-        if (overflow != 0 || number > INT_MAX || number < INT_MIN) return std::nullopt;
-        numbers_in[i] = static_cast<int>(number);
+    if (PySequence_Check(value.ptr()) == 0 || PySequence_Size(value.ptr()) != 2) {
+        PyErr_Clear();
+        return std::nullopt;
     }
-    return std::pair(numbers_in[0], numbers_in[1]);
+    std::array<int, 2> found{};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto item =
+            py::reinterpret_steal<py::object>(PySequence_GetItem(value.ptr(), static_cast<Py_ssize_t>(i)));
+        if (!item) throw py::error_already_set();
+        if (PyIndex_Check(item.ptr()) == 0) return std::nullopt;
+        const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(item.ptr()));
+        if (!integer) throw py::error_already_set();
+        int overflow = 0;
+        const long long number = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+        if (overflow != 0 || number > INT_MAX || number < INT_MIN) return std::nullopt;
+        found[i] = static_cast<int>(number);
+    }
+    return std::pair(found[0], found[1]);
 }
 
 bool is_instance(py::handle value, py::handle type) {

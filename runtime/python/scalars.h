@@ -30,8 +30,7 @@ std::optional<ScalarType> own_type(py::handle value);
 /// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.
 std::optional<ScalarType> number_kind(py::handle value);
 
-/// What a tuple of two ints holds, also of an enum's members; nothing for anything else, or for larger
-/// numbers.
+/// What a sequence of two integers holds; nothing for anything else, or for numbers that are no C++ int.
 std::optional<std::pair<int, int>> pair_of_ints(py::handle value);
 
 /// isinstance(value, type); throws what it raises.

@@ -169,7 +169,7 @@ py::object call_watched(const py::object& object, const Function& function, Pass
                         : " can't be traced or transformed by PyTorch: call the function itself"));
     }
     const Untraced untraced;
-    check_gradients(info.function.name, function.globals(), Torch::loaded()->is_grad_enabled());
+    check_gradients(info, function.globals(), Torch::loaded()->is_grad_enabled());
     if (watched.by_autograd_alone) {
         if (py::object result = call_known(object, arguments)) return result;
         refuse_writes(function, arguments);

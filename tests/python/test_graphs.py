@@ -463,6 +463,24 @@ def test_reads_of_what_the_graph_writes_are_refused(calls: ModuleType) -> None:
     assert filled.item() == 2
 
 
+def test_reads_of_what_hooks_write_are_refused(calls: ModuleType, generated: Loader) -> None:
+    paint = generated("texture_calls").paint
+    canvas = kf.Texture.from_numpy(np.zeros((5, 7, 4), FLOAT), "rgba32f", writable=True)
+    buffer, x = tensor(np.zeros(4, FLOAT)), tensor(np.zeros(4, FLOAT))
+
+    def hook(context: kf.HookContext) -> None:
+        paint.set(canvas=canvas).append_to(context.encoder, (5, 7), (1, 2, 3, 4))
+        calls.advance.append_to(context.encoder, buffer, 1)
+
+    with kf.Graph() as g:
+        calls.advance.hook(hook)(x, 1)
+        for read in (canvas.to_numpy, buffer.to_numpy):
+            assert "the graph that this thread is recording writes to it" in refusal(kf.ArgumentError, read)
+    g.replay()
+    assert canvas.to_numpy().sum() == 5 * 7 * 10
+    assert buffer.to_numpy().tolist() == [1] * 4
+
+
 def test_threads_replay_and_set(calls: ModuleType) -> None:
     x = tensor(np.zeros(33, FLOAT))
     with kf.Graph() as g:

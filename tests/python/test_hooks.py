@@ -310,6 +310,32 @@ def test_refusals(scene: ModuleType, number: int) -> None:
     assert caught.value.code == code
 
 
+def test_objects_that_lead_back_to_themselves_are_looked_through_once(scene: ModuleType) -> None:
+    """A context looks for the device of its encoder in what the function is given."""
+    asked = 0
+
+    class Node:
+        light, weights, count = SCENE["light"], SCENE["weights"], SCENE["count"]
+
+        def __init__(self, parent: "Node | None") -> None:
+            self.parent = parent
+            self.children = [] if parent is None else [parent]
+
+        @property
+        def brothers(self) -> "Any":
+            nonlocal asked
+            asked += 1
+            return tuple(self.parent.children) if self.parent else tuple(self.children)
+
+    root = Node(None)
+    root.children = [Node(root) for _ in range(64)]
+    for child in root.children:
+        child.__dict__["brothers"] = None
+    lit = scene.lit.set({"look.gain": 1.0, "scene": root}).hook(lambda context: context.encoder)
+    np.testing.assert_array_equal(lit(np.ones(1, FLOAT)).to_numpy(), [6])
+    assert asked <= 65
+
+
 def test_a_finished_encoder_calls_no_hook(scene: ModuleType) -> None:
     called: list[int] = []
     encoder = kf.default_device().encoder()

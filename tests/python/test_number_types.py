@@ -47,6 +47,26 @@ def test_without_it_the_rules_of_numbers_hold(number_types: ModuleType, value: A
     assert number_types.of_two(value) == 32
 
 
+@pytest.mark.parametrize(
+    ("name", "a", "b", "kind"),
+    [
+        ("of_pair", np.float64(2), np.float64(3), 264),
+        ("of_pair", np.float64(2), 3.0, 232),
+        ("of_pair", 2.0, np.float64(3), 232),
+        ("of_pair", np.float32(2), np.float64(3), 232),
+        ("of_pair", np.float64(2), 3, 232),
+        ("of_mixed", np.float64(2), np.int64(3), 264),
+        ("of_mixed", np.float64(2), 3, 232),
+        ("of_mixed", 2.0, np.int64(3), 232),
+    ],
+)
+def test_beside_numbers_of_other_types(
+    number_types: ModuleType, name: str, a: Any, b: Any, kind: int
+) -> None:
+    """A NumPy scalar decides between what costs the same, and never makes two overloads fit equally well."""
+    assert getattr(number_types, name)(a, b) == kind
+
+
 def test_a_number_that_is_out_of_range_is_refused(number_types: ModuleType) -> None:
     with pytest.raises(kf.ArgumentError, match="doesn't fit an int32"):
         number_types.of_two(np.uint32(2**32 - 1))

@@ -72,6 +72,41 @@ def test_structs_and_lists_are_looked_into(scene: ModuleType, torch_device: str)
         assert gathered.set(grids=[plain, leaf])(i).tolist() == [5, 5]
 
 
+def test_objects_are_asked_for_their_structs_fields(scene: ModuleType, torch_device: str) -> None:
+    """However they hold them, and for nothing else that they have."""
+    plain = torch.ones(3, device=torch_device)
+    leaf = plain.clone().requires_grad_()
+    i = torch.tensor([0, 1], dtype=torch.int32, device=torch_device)
+    rows = [kf.Tensor([1.0, 1.0])] * 2
+    gathered = scene.gathered.set(tables=[plain] * 3, rows=rows, grids=[plain] * 2)
+
+    class Shelf:
+        def __init__(self, books: torch.Tensor) -> None:
+            self.books, self.height = books, 2.0
+            self.optimised = torch.nn.Parameter(torch.ones(2, device=torch_device))
+
+    class Slotted:
+        __slots__ = ("books", "height")
+
+        def __init__(self, books: torch.Tensor) -> None:
+            self.books, self.height = books, 2.0
+
+    class Computed:
+        height = 2.0
+
+        def __init__(self, books: torch.Tensor) -> None:
+            self.given = [books]
+
+        @property
+        def books(self) -> torch.Tensor:
+            return self.given[0]
+
+    for kind in (Shelf, Slotted, Computed):
+        assert gathered.set(shelves=[kind(plain)] * 2)(i).tolist() == [5, 5]
+        with pytest.raises(kf.ArgumentError, match=r"the global 'shelves'"):
+            gathered.set(shelves=[kind(plain), kind(leaf)])(i)
+
+
 @pytest.mark.parametrize("how", ["compile", "fullgraph", "make_fx", "jit"])
 def test_traced_calls(scene: ModuleType, weights: torch.Tensor, torch_device: str, how: str) -> None:
     i, x = given(torch_device)

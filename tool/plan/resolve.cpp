@@ -27,6 +27,7 @@
 #include "plan/kinds/questions.h"
 #include "plan/kinds/whole_tensor.h"
 #include "plan/overloads.h"
+#include "plan/shared_fields.h"
 #include "plan/shared_members.h"
 #include "plan/strict.h"
 #include "plan/struct_gradients.h"
@@ -348,8 +349,10 @@ private:
         if (planned.has_fused) errors = check_fused(function, planned);
         if (errors.empty()) errors = check_ways(planned);
         if (!errors.empty()) return errors;
+        errors = check_shared_fields(planned);
         planned.has_jvp = call_.forward_diff.has_value();
-        if (planned.has_jvp) errors = check_forward_diff(function, planned, *call_.forward_diff);
+        if (errors.empty() && planned.has_jvp)
+            errors = check_forward_diff(function, planned, *call_.forward_diff);
         if (!errors.empty()) return errors;
         return planned;
     }

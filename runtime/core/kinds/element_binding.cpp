@@ -61,17 +61,17 @@ std::optional<int> untyped_cost(ScalarType from, ScalarType to) {
         return std::nullopt;
     }
     if (to_floating) {
-        const int cost = to == ScalarType::float32 ? 0 : to == ScalarType::float64 ? 1 : 2;
+        const int cost = (to == ScalarType::float32 ? 0 : to == ScalarType::float64 ? 1 : 2) * scalar_cost;
         return is_floating(from) ? cost : cost + to_floating_cost;
     }
     switch (to) {
         case ScalarType::int32: return 0;
-        case ScalarType::int64: return 1;
-        case ScalarType::uint32: return 2;
-        case ScalarType::uint64: return 3;
-        case ScalarType::int16: return 4;
-        case ScalarType::uint16: return 5;
-        default: return 6;
+        case ScalarType::int64: return 1 * scalar_cost;
+        case ScalarType::uint32: return 2 * scalar_cost;
+        case ScalarType::uint64: return 3 * scalar_cost;
+        case ScalarType::int16: return 4 * scalar_cost;
+        case ScalarType::uint16: return 5 * scalar_cost;
+        default: return 6 * scalar_cost;
     }
 }
 
@@ -80,7 +80,7 @@ std::optional<int> untyped_cost(ScalarType from, ScalarType to) {
 std::optional<int> weak_cost(const ArgShape& given, ScalarType to) {
     if (given.own == to) return 0;
     const std::optional<int> cost = untyped_cost(given.scalar, to);
-    return cost && given.own ? *cost + 1 : cost;
+    return cost && given.own ? *cost + not_own_cost : cost;
 }
 
 std::optional<int> element_cost(const Argument& argument, const ArgShape& given) {

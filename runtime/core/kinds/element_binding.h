@@ -11,7 +11,7 @@
 namespace kf::detail {
 
 /// What it costs to take a number, or the numbers of a list, as a scalar type; nothing when it can't be.
-/// Lower fits better: the number's own type, then what numbers without one prefer.
+/// Lower fits better.
 [[nodiscard]] std::optional<int> weak_cost(const ArgShape& given, ScalarType to);
 
 /// What it costs to take what is given as elements of the argument's, in its shape; nothing when it can't be.

@@ -210,9 +210,9 @@ struct ArgShape {
     ScalarType scalar = ScalarType::float32;
     Dims shape;  ///< the element's own extents (float3) come last
     GeneratorKind generator = GeneratorKind::none;
-    bool is_torch = false;          ///< of arrays and tensors: they are PyTorch's, whose words are used
-    bool components = false;        ///< of weak ones: the last extent is of x, y, z, w, so it takes a vector
-    std::optional<ScalarType> own;  ///< of a weak number: its own type, which NumPy's scalars have
+    bool is_torch = false;    ///< of arrays and tensors: they are PyTorch's, whose words are used
+    bool components = false;  ///< of weak ones: the last extent is of x, y, z, w, so it takes a vector
+    std::optional<ScalarType> own = {};  ///< of a weak number: its own type, which NumPy's scalars have
     const AnyTexture* texture = nullptr;
     const Sampler* sampler = nullptr;
 };

@@ -298,9 +298,9 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
 }
 
 /// dot(rays), of a tensor of structs {float3 pos; float t;}.
-Manifest of_structs() {
-    const auto field = [](const char* name, std::int64_t offset, std::vector<std::int64_t> extents) {
-        Argument argument = tensor(name, 1, ScalarType::float32, std::move(extents));
+Manifest of_structs_with(Role role) {
+    const auto field = [&](const char* name, std::int64_t offset, std::vector<std::int64_t> extents) {
+        Argument argument = as(role, tensor(name, 1, ScalarType::float32, std::move(extents)));
         argument.offset = offset;
         argument.pitch = 4;
         return argument;
@@ -324,6 +324,8 @@ Manifest of_structs() {
     call.items = items_of(call.parameters);
     return builder.get();
 }
+Manifest of_structs() { return of_structs_with(Role::in); }
+Manifest of_written_structs() { return of_structs_with(Role::inout); }
 
 /// Adds the kernels of a call's deterministic backward pass.
 void add_deterministic(Manifest& manifest, Call& call) {
@@ -560,13 +562,13 @@ INSTANTIATE_TEST_SUITE_P(
                               ball.fields[1].offset = ball.fields[0].offset;
                               argument(m, 1).offset = argument(m, 0).offset;
                           },
-                          of_structs},
+                          of_written_structs},
             Inconsistency{"FieldsThatOverlap",
                           [](Manifest& m) {
                               ParameterTree& ball = call(m).parameters[0];
                               ball.fields[1].offset = argument(m, 1).offset = argument(m, 0).offset + 4;
                           },
-                          of_structs},
+                          of_written_structs},
             Inconsistency{"FastSumsForExactOnes",
                           [](Manifest& m) { std::swap(call(m).backward, call(m).deterministic); }, of_halves},
             Inconsistency{"AResourceThatTheCodeDoesNotTake",

@@ -230,18 +230,19 @@ TEST(Fit, CostsOfArguments) {
         cases.push_back({what, std::move(parameter), std::move(given), cost});
     };
     add_case("int for int", number("x", int32), Tree::whole(), 0);
-    add_case("int for long", number("x", int64), Tree::whole(), 1);
-    add_case("int for uint8", number("x", uint8), Tree::whole(), 6);
+    add_case("int for long", number("x", int64), Tree::whole(), detail::scalar_cost);
+    add_case("int for uint8", number("x", uint8), Tree::whole(), 6 * detail::scalar_cost);
     add_case("int for float", number("x"), Tree::whole(), detail::to_floating_cost);
-    add_case("int for double", number("x", float64), Tree::whole(), detail::to_floating_cost + 1);
+    add_case("int for double", number("x", float64), Tree::whole(),
+             detail::to_floating_cost + detail::scalar_cost);
     add_case("float for float", number("x"), Tree::real(), 0);
-    add_case("float for half", number("x", float16), Tree::real(), 2);
+    add_case("float for half", number("x", float16), Tree::real(), 2 * detail::scalar_cost);
     add_case("float for int", number("x", int32), Tree::real(), -1);
     add_case("bool for int", number("x", int32), Tree::truth(), -1);
     add_case("bool for bool", number("x", boolean), Tree::truth(), 0);
     add_case("int for bool", number("x", boolean), Tree::whole(), -1);
     // Ranges are a matter of conversion: the binder says more.
-    add_case("300 for int8", number("x", int8), Tree::too_large(), 6);
+    add_case("300 for int8", number("x", int8), Tree::too_large(), 6 * detail::scalar_cost);
     add_case("list for float2", xs[0], Tree::real({2}), 0);
     add_case("list for float3", xs[1], Tree::real({2}), detail::wrong_extent_cost);
     add_case("number for float2", xs[0], Tree::real(), detail::repeated_cost);

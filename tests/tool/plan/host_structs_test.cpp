@@ -100,5 +100,16 @@ TEST(HostStructs, CallsMakeNoTensorWithMembersThatNobodyWrites) {
                   "inout, so that the host gives the tensor; or give Slang's struct that field"));
 }
 
+TEST(HostStructs, MembersOfUnionsAreReadTogetherAndNotWritten) {
+    HostStruct host = *hosts().at("Ray");
+    host.fields[0].offset = 4;  // where the rows have their second number
+    const HostStructs structs{{"Ray", std::make_shared<const HostStruct>(std::move(host))}};
+    EXPECT_EQ(refusal(module_taking(ray(), type_named("float")), "tensor[1]", structs), "");
+    EXPECT_THAT(
+        refusal(module_taking(type_named("float"), ray()), "tensor[1]", structs),
+        HasSubstr("arguments 'result.t' and 'result.rows' lie in the same bytes of the host's struct, and "
+                  "the call writes one of them or its gradient [host-struct]"));
+}
+
 }  // namespace
 }  // namespace kf::gen
