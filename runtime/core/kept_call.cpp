@@ -183,7 +183,7 @@ bool KeptCall::writes(const driver::Allocation& memory) const {
 
 bool KeptCall::writes(const driver::Image& image) const {
     const std::lock_guard lock(mutex_);
-    // Of what its hooks recorded it isn't known which textures kernels only read.
+    // Hooks may have recorded dispatches, of which it is not known what they only read.
     if (log_.takes_writable(image)) return true;
     for (std::size_t i = 0; i < settled_.textures.size(); ++i) {
         const AnyTexture& texture = settled_.textures[i];
