@@ -474,6 +474,7 @@ def test_reads_of_what_hooks_write_are_refused(calls: ModuleType, generated: Loa
 
     with kf.Graph() as g:
         calls.advance.hook(hook)(x, 1)
+        kf.Tensor.zeros((0,)).copy_from_numpy(np.zeros(0, FLOAT))  # of nothing
         for read in (canvas.to_numpy, buffer.to_numpy):
             assert "the graph that this thread is recording writes to it" in refusal(kf.ArgumentError, read)
     g.replay()
