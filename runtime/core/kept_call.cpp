@@ -152,7 +152,7 @@ std::shared_ptr<KeptCall> KeptCall::copy() {
 /// What is in it comes along: values that kernels read there, and zeros.
 void KeptCall::move_temporary(const std::shared_ptr<driver::Allocation>& to) {
     const std::shared_ptr<driver::Allocation> from = std::exchange(settled_.temporary, to);
-    device()->driver().copy(to, 0, from, 0, from->size);
+    device()->driver().copy(to, 0, from, 0, static_cast<std::uint64_t>(settled_.binding.temporary.size));
     log_.exchange(from, to);
     const std::span<std::byte> block = log_.last_block();
     const std::vector<Record>& records = kernel().records;

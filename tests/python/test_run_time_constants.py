@@ -319,6 +319,7 @@ def test_what_is_no_value(module: ModuleType, constants: dict[str, Any], message
         module.power.options(constants=constants)
 
 
+@takes_any
 @pytest.mark.parametrize("width", [0, 513, 2**32 - 1])
 def test_impossible_groups(module: ModuleType, width: int) -> None:
     message = r"turned: options: constants: with .*width = \d+.* a group has .* threads; expected 1 to 1024"
@@ -328,6 +329,7 @@ def test_impossible_groups(module: ModuleType, width: int) -> None:
     assert module.constant_at.options(constants={"width": width})(9) == width
 
 
+@takes_any
 def test_what_depends_on_nothing_is_shared(module: ModuleType) -> None:
     x = kf.Tensor.from_numpy(floats(7, 1))
     function = module.doubled.options(constants={"taps": 9})

@@ -17,7 +17,7 @@ using testing::Pair;
 
 Argument field(std::int64_t offset, Role role, std::vector<std::int64_t> extents = {},
                std::vector<std::int64_t> spacing = {}) {
-    Argument argument = tensor("field", 1, ScalarType::float32, std::move(extents));
+    Argument argument = test::tensor("field", 1, ScalarType::float32, std::move(extents));
     argument.role = role;
     argument.offset = offset;
     argument.spacing = std::move(spacing);
