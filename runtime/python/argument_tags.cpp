@@ -115,6 +115,10 @@ Loan* TaggedArguments::add_torch(const Torch& torch, PyObject* tensor, bool is_b
         if (torch.is_thread_watched()) watched_ = WatchedCall{false};
         if (watched_) return nullptr;
     }
+    if (pass_ == detail::PassKind::forward && torch.has_torch_function(Py_TYPE(tensor))) {
+        watched_ = WatchedCall{false};
+        return nullptr;
+    }
     if (is_bare && torch.requires_grad(tensor)) {
         if (pass_ != detail::PassKind::forward) return nullptr;
         if (torch.is_grad_enabled()) watched_ = WatchedCall{true};

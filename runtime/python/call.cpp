@@ -263,7 +263,7 @@ void Call::check_same_device() const {
 /// Has tensors of PyTorch's on CUDA lent to the call's device, and results made where they are.
 void Call::take_torch() {
     if (!reader_.torch.first()) return;
-    PyObject* like = nullptr;
+    PyObject*& like = like_torch_;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         Host& host = hosts_[i];
         if (host.torch == nullptr || host.tensor == nullptr) continue;

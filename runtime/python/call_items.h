@@ -76,6 +76,10 @@ public:
         return returns_torch_host_ && !hosts_[i].as_array && item(i).structure == nullptr &&
                item(i).role != manifest::Role::in;
     }
+    /// A call that is given tensors of PyTorch's returns its values as such, too, where like_torch() is.
+    [[nodiscard]] bool returns_torch_values() const { return static_cast<bool>(reader_.torch.first()); }
+    /// The first tensor of PyTorch's on a GPU; null where all are on the CPU.
+    [[nodiscard]] PyObject* like_torch() const { return like_torch_; }
     /// The call may write the elements of item `i`, where it is a tensor.
     [[nodiscard]] bool is_torch_written(std::size_t i) const {
         return is_written(i) || writes_input(i) || may_write_through(leaf(i));
@@ -109,6 +113,7 @@ protected:
     ContextPtr context_;                           ///< that the call runs on
     std::unique_ptr<interop::Crossing> crossing_;  ///< of a call of Vulkan's kernels on CUDA's memory
     bool returns_torch_host_ = false;
+    PyObject* like_torch_ = nullptr;
     bool is_small_ = false;  ///< a forward call, made at once, of few elements
     bool waits_ = false;     ///< until the device is done
 };

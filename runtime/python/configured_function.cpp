@@ -143,6 +143,9 @@ py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Argument
                          const Options& options, PyObject* object) const {
     if (encoder == nullptr) encoder = recording();
     std::optional<WatchedCall> watched;
+    const auto called = [&] {
+        return object != nullptr ? py::reinterpret_borrow<py::object>(object) : make_function(with(options));
+    };
     try {
         arguments.globals = globals_;
         py::object result = hooks_ ? run_with_hooks(pass, encoder, arguments, options, watched)
@@ -150,10 +153,15 @@ py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Argument
         if (!watched) return result;
     } catch (const WatchedCall& thrown) {
         watched = thrown;
+    } catch (const ArgumentError& error) {
+        // Hooks have been called by now, and would be again.
+        const bool may_cast = pass == detail::PassKind::forward && encoder == nullptr && !hooks_ &&
+                              !manifest::is_jvp(info_->function);
+        if (!may_cast || !is_refused_under_autocast(error)) throw;
+        if (py::object result = call_with_casts(called(), arguments)) return result;
+        throw;
     }
-    const py::object called =
-        object != nullptr ? py::reinterpret_borrow<py::object>(object) : make_function(with(options));
-    return call_watched(called, *this, pass, encoder != nullptr, arguments, *watched);
+    return call_watched(called(), *this, pass, encoder != nullptr, arguments, *watched);
 }
 
 /// Hooks come first: what they set takes part in choosing the overload.

@@ -11,7 +11,9 @@
 #include "python/errors.h"
 #include "python/function_types.h"
 #include "python/global_gradients.h"
+#include "python/overloads.h"
 #include "python/torch_state.h"
+#include "python/watched.h"
 
 namespace kf::python {
 namespace {
@@ -199,6 +201,18 @@ py::dict describe_calls(const py::object& given) {
     return described;
 }
 
+/// Chooses an overload, and makes no call.
+void resolve_call(const py::object& given, const py::tuple& args, const py::dict& kwargs) {
+    const Function& function = function_given(given);
+    const KeptArguments kept(args, kwargs);
+    Arguments arguments = kept.view();
+    arguments.globals = function.globals();
+    try {
+        Overloads(function.info(), detail::PassKind::forward, nullptr, arguments).resolve();
+    } catch (const WatchedCall&) {  // by more than autograd, for whose tracing none is chosen here
+    }
+}
+
 }  // namespace
 
 void bind_described_calls(py::module_& module) {
@@ -211,6 +225,8 @@ void bind_described_calls(py::module_& module) {
             check_gradients(function.info(), function.globals(), Torch::loaded()->is_grad_enabled());
         },
         py::arg("function"), "Refuses globals that autograd would have to follow.");
+    module.def("_resolve_call", &resolve_call, py::arg("function"), py::arg("args"), py::arg("kwargs"),
+               "Raises what a call that isn't watched raises where no overload takes its arguments.");
     module.def("describe_calls", &describe_calls, py::arg("function"),
                "What a function's calls take and give, as dicts and lists.");
 }

@@ -37,34 +37,55 @@ PyObject* make_type(py::module_& module, const char* name, const char* doc, cons
     return type;
 }
 
-PyObject* type_for(const Error& error) {
+/// The class of the errors that arguments of such a kind raise.
+PyObject* type_of_argument_error(ErrorCode code) {
     const ExceptionTypes& types = exception_types();
-    if (dynamic_cast<const ArtifactError*>(&error) != nullptr) return types.artifact;
-    if (dynamic_cast<const DeviceError*>(&error) != nullptr) return types.device;
-    if (dynamic_cast<const ArgumentError*>(&error) == nullptr) return types.error;
-    switch (error.code()) {
+    switch (code) {
         case ErrorCode::type_mismatch:
         case ErrorCode::rank_mismatch:
         case ErrorCode::missing_argument:
         case ErrorCode::no_overload:
         case ErrorCode::unknown_name: return types.argument_type;
         case ErrorCode::index_range: return types.argument_index;
+        case ErrorCode::aliasing:
         case ErrorCode::not_differentiable:
+        case ErrorCode::no_deterministic_kernel:
         case ErrorCode::device_mismatch: return types.argument_runtime;
         default: return types.argument;
     }
 }
 
-void set_python_error(const Error& error) {
-    const py::handle type = type_for(error);
-    const std::string_view text = error.what();
+PyObject* type_for(const Error& error) {
+    const ExceptionTypes& types = exception_types();
+    if (dynamic_cast<const ArtifactError*>(&error) != nullptr) return types.artifact;
+    if (dynamic_cast<const DeviceError*>(&error) != nullptr) return types.device;
+    if (dynamic_cast<const ArgumentError*>(&error) == nullptr) return types.error;
+    return type_of_argument_error(error.code());
+}
+
+/// Returns Python's error of a class.
+py::object make_error(py::handle type, std::string_view text, std::string_view id, std::int64_t native_code) {
     const auto message = py::reinterpret_steal<py::object>(
         PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-    const py::object instance = type(message);
-    const std::string_view id = error_id(error.code());
+    py::object instance = type(message);
     instance.attr("code") = py::str(id.data(), id.size());
-    instance.attr("native_code") = py::int_(error.native_code());
-    PyErr_SetObject(type.ptr(), instance.ptr());
+    instance.attr("native_code") = py::int_(native_code);
+    return instance;
+}
+
+void set_python_error(const Error& error) {
+    PyObject* const type = type_for(error);
+    const py::object instance = make_error(type, error.what(), error_id(error.code()), error.native_code());
+    PyErr_SetObject(type, instance.ptr());
+}
+
+/// Returns the error of an id, for the package's own Python code to raise.
+py::object error_of_id(const std::string& id, const std::string& text) {
+    for (int code = 0; code <= static_cast<int>(ErrorCode::graph_context); ++code) {
+        if (error_id(ErrorCode(code)) == id)
+            return make_error(type_of_argument_error(ErrorCode(code)), text, id, 0);
+    }
+    throw py::key_error(id);
 }
 
 }  // namespace
@@ -154,7 +175,8 @@ void bind_errors(py::module_& module) {
     // Such calls raise RuntimeError in PyTorch, too.
     types.argument_runtime =
         make_type(module, "ArgumentRuntimeError",
-                  "Arguments are on different devices, or there is no derivative; nothing was launched.",
+                  "Arguments are on different devices or overlap, or there is no derivative or no "
+                  "deterministic kernel; nothing was launched.",
                   py::make_tuple(exception(types.argument), exception(PyExc_RuntimeError)));
     types.artifact = make_type(module, "ArtifactError",
                                "A .kfa file is missing, altered, truncated, newer than this runtime, or has "
@@ -162,6 +184,7 @@ void bind_errors(py::module_& module) {
                                py::make_tuple(exception(types.error)));
     types.device = make_type(module, "DeviceError", "A driver or a device failed, or there is none.",
                              py::make_tuple(exception(types.error)));
+    module.def("_error", &error_of_id, py::arg("code"), py::arg("text"));
     // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is pybind11's.
     py::register_exception_translator([](std::exception_ptr pointer) {
         try {

@@ -46,8 +46,9 @@ py::object named_tuple(const FunctionInfo& info) {
             fields.push_back(parameter.keyword);
     }
     if (fields.size() < 2) return py::none();
-    return py::module_::import("collections")
-        .attr("namedtuple")(result_class(info.function.name), detail::python_result_names(fields));
+    return py::module_::import("kernelfunctions._pickling")
+        .attr("results_class")(result_class(info.function.name), detail::python_result_names(fields),
+                               info.import_name, info.artifact->function_name(info.index));
 }
 
 /// What a method's object is called among its arguments; no Slang parameter has that name.

@@ -242,6 +242,8 @@ private:
         switch (result.kind) {
             case Result::Kind::given: return py::reinterpret_borrow<py::object>(given_[result.index].value);
             case Result::Kind::value: {
+                if (PyObject* const like = given_.torch_tensor())
+                    return to_torch_value(result.element, room(result.index), like);
                 py::object value = to_python(result.element, room(result.index));
                 return result.enumeration == nullptr
                            ? value

@@ -63,4 +63,10 @@ py::object to_torch_host(const AnyTensor& tensor) {
     return seen->given;
 }
 
+py::object to_torch_value(const ElementType& element, const std::byte* data, PyObject* like) {
+    const Torch& torch = *Torch::loaded();
+    const py::object made = torch.from_numpy(to_array(element, data));
+    return like == nullptr ? made : made.attr("to")(torch.device(like));
+}
+
 }  // namespace kf::python

@@ -41,4 +41,8 @@ private:
 /// A new tensor on the CPU with the elements of one of ours; waits for the device.
 py::object to_torch_host(const AnyTensor& tensor);
 
+/// A new tensor with one value that a call has returned, which lies at `data`. `like`: a tensor where it is
+/// to be; null for the CPU.
+py::object to_torch_value(const ElementType& element, const std::byte* data, PyObject* like);
+
 }  // namespace kf::python

@@ -97,6 +97,8 @@ Torch::Torch(const py::module_& torch)
       tensor_(kept_type(torch.attr("Tensor"))),
       parameter_(kept_type(attribute_path(torch, {"nn", "Parameter"}))),
       no_dispatch_(attribute_path(torch, {"Tensor", "__torch_dispatch__"})),
+      no_function_(attribute_path(torch, {"_C", "_disabled_torch_function_impl"})),
+      is_torch_function_enabled_(attribute_path(torch, {"_C", "_is_torch_function_enabled"})),
       requires_grad_(attribute_path(torch, {"Tensor", "requires_grad"})),
       is_leaf_(attribute_path(torch, {"Tensor", "is_leaf"})),
       is_neg_(attribute_path(torch, {"Tensor", "is_neg"})),
@@ -128,6 +130,12 @@ TorchKind Torch::kind_of_derived(PyTypeObject* type) const {
     const py::object own =
         attribute_or_null(reinterpret_cast<PyObject*>(type), py::str("__torch_dispatch__"));
     return !own || own.is(no_dispatch_) ? TorchKind::plain : TorchKind::dispatching;
+}
+
+bool Torch::overrides_functions(PyTypeObject* type) const {
+    const py::object own =
+        attribute_or_null(reinterpret_cast<PyObject*>(type), py::str("__torch_function__"));
+    return own && !own.is(no_function_);
 }
 
 bool Torch::is_thread_watched() const {

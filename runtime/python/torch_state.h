@@ -51,6 +51,11 @@ public:
         return kind_of_derived(type);
     }
 
+    /// Whether tensors of the class take functions into their own hands, by __torch_function__().
+    [[nodiscard]] bool has_torch_function(PyTypeObject* type) const {
+        return !is_own(type) && is_torch_function_enabled_.is_true() && overrides_functions(type);
+    }
+
     // Asks about one tensor.
     [[nodiscard]] bool requires_grad(PyObject* tensor) const { return requires_grad_.is_true(tensor); }
     [[nodiscard]] bool is_leaf(PyObject* tensor) const { return is_leaf_.is_true(tensor); }
@@ -93,6 +98,9 @@ public:
 
     /// torch.empty(shape, dtype=, device=)
     [[nodiscard]] py::object empty(const py::tuple& shape, ScalarType scalar, const py::object& device) const;
+    [[nodiscard]] py::object from_numpy(const py::array& array) const {
+        return module_.attr("from_numpy")(array);
+    }
     [[nodiscard]] py::object zeros_like(const py::object& tensor) const { return zeros_like_(tensor); }
     [[nodiscard]] py::object empty_like(PyObject* tensor) const;
     /// torch.unsafe_split_with_sizes(tensor, sizes): parts with version counters of their own.
@@ -101,12 +109,15 @@ public:
 private:
     explicit Torch(const py::module_& torch);
     [[nodiscard]] TorchKind kind_of_derived(PyTypeObject* type) const;
+    [[nodiscard]] bool overrides_functions(PyTypeObject* type) const;
     [[nodiscard]] py::object dtype(ScalarType scalar) const;
 
     py::object module_;
     PyTypeObject* tensor_;
     PyTypeObject* parameter_;
     py::object no_dispatch_;  ///< Tensor.__torch_dispatch__, which classes without one share
+    py::object no_function_;  ///< the __torch_function__ of classes that leave functions to PyTorch
+    TorchFunction is_torch_function_enabled_;
     TorchFunction requires_grad_;
     TorchFunction is_leaf_;
     TorchFunction is_neg_;

@@ -126,17 +126,27 @@ py::object call_known(const py::object& object, const Arguments& arguments) {
     return py::reinterpret_steal<py::object>(result);
 }
 
-/// Returns kernelfunctions.torch's part, which is looked for once it is needed.
-py::object watched_hook() {
+/// Calls a function of kernelfunctions.torch's, with a kf.Function and its arguments.
+py::object call_hook(PyObject* name, const py::object& object, const Arguments& arguments) {
     static PyObject* const module = py::module_::import("kernelfunctions.torch._watched").release().ptr();
-    static PyObject* const name = PyUnicode_InternFromString("watched_call");
-    return py::handle(module).attr(py::handle(name));
+    py::tuple positional(arguments.positional.size());
+    for (std::size_t i = 0; i < arguments.positional.size(); ++i)
+        positional[i] = py::reinterpret_borrow<py::object>(arguments.positional[i]);
+    py::dict named;
+    for (std::size_t k = 0; k < arguments.keywords.size(); ++k)
+        named[py::handle(arguments.keywords.name(k))] = py::handle(arguments.keywords.values[k]);
+    const py::object hook = py::handle(module).attr(py::handle(name));
+    const std::array<PyObject*, 3> given{object.ptr(), positional.ptr(), named.ptr()};
+    PyObject* const result = PyObject_Vectorcall(hook.ptr(), given.data(), given.size(), nullptr);
+    if (result == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
 }
 
 }  // namespace
 
 void TorchCall::meet(const Torch& torch, TorchKind kind, PyObject* tensor) {
     if (kind == TorchKind::dispatching || (!first_ && torch.is_thread_watched())) throw WatchedCall{false};
+    if (pass_ == PassKind::forward && torch.has_torch_function(Py_TYPE(tensor))) throw WatchedCall{false};
     if (!first_) first_ = py::reinterpret_borrow<py::object>(tensor);
     if (pass_ == PassKind::forward && torch.requires_grad(tensor) && torch.is_grad_enabled())
         throw WatchedCall{true};
@@ -174,17 +184,21 @@ py::object call_watched(const py::object& object, const Function& function, Pass
         if (py::object result = call_known(object, arguments)) return result;
         refuse_writes(function, arguments);
     }
-    py::tuple positional(arguments.positional.size());
-    for (std::size_t i = 0; i < arguments.positional.size(); ++i)
-        positional[i] = py::reinterpret_borrow<py::object>(arguments.positional[i]);
-    py::dict named;
-    for (std::size_t k = 0; k < arguments.keywords.size(); ++k)
-        named[py::handle(arguments.keywords.name(k))] = py::handle(arguments.keywords.values[k]);
-    const py::object hook = watched_hook();
-    const std::array<PyObject*, 3> given{object.ptr(), positional.ptr(), named.ptr()};
-    PyObject* const result = PyObject_Vectorcall(hook.ptr(), given.data(), given.size(), nullptr);
-    if (result == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(result);
+    static PyObject* const name = interned("watched_call").release().ptr();
+    return call_hook(name, object, arguments);
+}
+
+bool is_refused_under_autocast(const ArgumentError& error) {
+    if (error.code() != ErrorCode::type_mismatch && error.code() != ErrorCode::no_overload) return false;
+    const Torch* const torch = Torch::loaded();
+    return torch != nullptr && torch->is_autocast();
+}
+
+py::object call_with_casts(const py::object& object, const Arguments& arguments) {
+    const Untraced untraced;
+    static PyObject* const name = interned("call_with_casts").release().ptr();
+    py::object result = call_hook(name, object, arguments);
+    return result.ptr() == Py_NotImplemented ? py::object() : result;
 }
 
 }  // namespace kf::python

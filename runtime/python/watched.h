@@ -1,6 +1,7 @@
 // Calls that PyTorch watches: they go through Python, where autograd and tracing see them.
 #pragma once
 
+#include <kf/error.h>
 #include <kf/pass_kind.h>
 
 #include "python/configured_function.h"
@@ -34,5 +35,12 @@ void meet_tensors(const Arguments& arguments, detail::PassKind pass);
 /// Makes the call of a kf.Function, `object`, through PyTorch, or says why it can't be.
 py::object call_watched(const py::object& object, const Function& function, detail::PassKind pass,
                         bool is_recorded, const Arguments& arguments, const WatchedCall& watched);
+
+/// Whether a call was refused for its arguments' types while torch.autocast() is on, which may cast them.
+bool is_refused_under_autocast(const ArgumentError& error);
+
+/// Makes the call of a kf.Function, `object`, with its tensors cast as torch.autocast() says; null where
+/// that casts none.
+py::object call_with_casts(const py::object& object, const Arguments& arguments);
 
 }  // namespace kf::python

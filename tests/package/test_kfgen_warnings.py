@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -68,7 +69,7 @@ class Project:
         arguments = [command, self.spec, *options]
         if command == "generate":
             arguments += ["-o", self.output]
-        return subprocess.run(
+        done = subprocess.run(
             [self.kfgen, *map(str, arguments)],
             env=os.environ | {"KFGEN_CACHE_DIR": str(self.folder / "cache")},
             capture_output=True,
@@ -76,6 +77,9 @@ class Project:
             check=False,
             timeout=300,
         )
+        # Where a run takes long, it says how far it is.
+        done.stderr = re.sub(r"^\[\d+/\d+\] .*\n", "", done.stderr, flags=re.MULTILINE)
+        return done
 
     def lines(self, severity: str = "warning") -> list[str]:
         """What each line of the diagnostics begins with."""

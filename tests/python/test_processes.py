@@ -245,6 +245,8 @@ try:
     ACT
 except KeyboardInterrupt:
     pass
+if not done:
+    sys.exit(print("too fast"))
 late = time.monotonic() - done[0]
 print("interrupted" if late < 0.2 else f"late by {late}", flush=True)
 signal.signal(signal.SIGINT, signal.SIG_IGN)

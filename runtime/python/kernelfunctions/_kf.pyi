@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import CapsuleType, Self
 
+from kernelfunctions._kf_torch import *  # noqa: F403
 from kernelfunctions.torch import Operator
 from kernelfunctions.typing import Stream
 
@@ -28,7 +29,7 @@ class ArgumentError(Error, ValueError):
     """An argument's shape or value is wrong; nothing was launched."""
 
 class ArgumentRuntimeError(ArgumentError, RuntimeError):
-    """Arguments are on different devices, or there is no derivative; nothing was launched."""
+    """Arguments are on different devices or overlap, or what was asked for has no kernel: a derivative."""
 
 class ArgumentTypeError(ArgumentError, TypeError):
     """An argument's type, dtype, rank or name is wrong; nothing was launched."""
@@ -122,12 +123,6 @@ def set_device(device: Device | str | None) -> None:
 def set_options(*, deterministic: bool | None = ...) -> None:
     """Sets options of all functions, for which neither their own options() nor kf.options() say otherwise."""
 
-def description_key(function: Function) -> tuple[Any, ...]:
-    """Equal for functions that are described alike, as long as one of them lives."""
-
-def describe_calls(function: Function) -> dict[str, Any]: ...
-def _check_gradients_of_globals(function: Function) -> None: ...
-def _trace_calls(call: Callable[..., Any], key_of: Callable[[Function], str]) -> None: ...
 def _optional_method(property: property, method: Callable[..., Any]) -> Any: ...
 def _enter_options(*, deterministic: bool | None = ...) -> Token[Any]: ...
 def _leave_options(token: Token[Any], /) -> None: ...

@@ -1,10 +1,43 @@
-"""Functions that pickle loads: by the generated module's import name and the function's name."""
+"""Functions and results that pickle loads: by the generated module's import name and the function's."""
 
-from collections.abc import Mapping
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from kernelfunctions._kf import ArtifactError, Function, Module
+from kernelfunctions._kf import ArtifactError, Function, Module, describe_calls
+
+
+def results_class(name: str, fields: Sequence[str], module: str, function_name: str) -> type[Any]:
+    """Returns the class of named tuples that a function's results come in.
+
+    Like those that PyTorch's own functions return, it takes one sequence of all values, too. `module` is
+    empty for functions of a module that was loaded from a file.
+    """
+    base: Any = namedtuple(name, fields)  # type: ignore[misc]
+
+    def new(cls: Any, *values: Any, **named: Any) -> Any:
+        if len(values) == 1 and not named:
+            return cls._make(values[0])
+        return base.__new__(cls, *values, **named)
+
+    def reduce(made: Any) -> Any:
+        return results, (name, made._fields, module, function_name, tuple(made))
+
+    members = {"__slots__": (), "__new__": new, "__reduce__": reduce, "__module__": base.__module__}
+    return type(name, (base,), members)
+
+
+def results(
+    name: str, fields: Sequence[str], module: str, function_name: str, values: tuple[Any, ...], /
+) -> Any:
+    """Returns results that were pickled, in their function's class where it has the same fields still."""
+    kind: Any = None
+    if module:
+        kind = describe_calls(function(module, function_name))["calls"][0]["results"]
+    if kind is None or kind._fields != fields:
+        kind = results_class(name, fields, module, function_name)
+    return kind._make(values)
 
 
 def function(module: str, name: str, configuration: Mapping[str, Any] | None = None, /) -> Function:

@@ -13,6 +13,7 @@
 #include "python/host_value.h"
 #include "python/scalars.h"
 #include "python/structs.h"
+#include "python/torch_outputs.h"
 #include "python/with_gradients.h"
 
 namespace kf::python {
@@ -128,7 +129,10 @@ py::object result_of_item(const manifest::kinds::Value&, CallItems& items, std::
     }
     const ElementType element = element_type(items.leaf(i).element);
     if (host.as_array) return to_array(element, host.value.data());
-    if (!host.array && host.tensor == nullptr)
+    const bool is_given = host.array || host.tensor != nullptr;
+    if (!is_given && items.returns_torch_values())
+        return to_torch_value(element, host.value.data(), items.like_torch());
+    if (!is_given)
         return as_member(items.leaf(i), to_python(element, host.value.data()), *items.info().classes);
     if (host.tensor != nullptr) {
         const AnyTensor target = host.tensor->any;

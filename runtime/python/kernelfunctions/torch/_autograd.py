@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import torch
-from torch._C import _FunctionBase
 
 from kernelfunctions.torch._batching import (
     batched_call,
     batched_gradients,
     batched_tangents,
-    gradients_of_batch,
+    derivatives_of_batch,
     is_batch_of_flows,
 )
+from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._gradients import GradientPass
+from kernelfunctions.torch._named import apply_of, named
 from kernelfunctions.torch._overlaps import shared_with_changed
 from kernelfunctions.torch._plan import Cell, Plan
 
@@ -36,7 +37,13 @@ def _save(ctx: Any, plan: Plan, cell: Cell, values: Sequence[Any], outputs: Sequ
     ctx.more = cell.more
     ctx.constants = [None if isinstance(value, torch.Tensor) else value for value in values]
     ctx.set_materialize_grads(False)
-    fixed = [one for one, output in zip(outputs, plan.outputs, strict=True) if not output.differentiable]
+    is_transformed = _functorch_is_active() or torch.autograd.forward_ad._current_level >= 0
+    is_constant = not is_transformed and plan.is_constant(ctx.needs_input_grad[2:])
+    fixed = [
+        one
+        for one, output in zip(outputs, plan.outputs, strict=True)
+        if is_constant or not output.differentiable
+    ]
     if fixed:
         ctx.mark_non_differentiable(*fixed)
 
@@ -51,18 +58,18 @@ def _values(ctx: Any) -> list[Any]:
 
 def refuse_second(plan: Plan) -> NoReturn:
     """Refuses second derivatives."""
-    raise RuntimeError(
-        f"{plan.name}: its gradient can't be differentiated again (double backward): kernels have first "
-        "derivatives alone. Take the gradient without create_graph=True"
+    reason = (
+        "its gradient can't be differentiated again (double backward): kernels have first derivatives "
+        "alone. Take the gradient without create_graph=True"
     )
+    refuse("not-differentiable", plan.name, "", reason)
 
 
 def refuse_tangents(plan: Plan) -> None:
     """Refuses a function without a forward derivative."""
     if not plan.description.jvp:
-        raise RuntimeError(
-            f'{plan.name}: it has no forward derivative; say "forward_diff": true in the call spec'
-        )
+        reason = 'it has no forward derivative; say "forward_diff": true in the call spec'
+        refuse("not-differentiable", plan.name, "", reason)
 
 
 class Gradients(torch.autograd.Function):
@@ -154,13 +161,22 @@ class WatchedCall(torch.autograd.Function):
             return GradientPass(plan, values, flows, wanted, more).run(plan.backward)
 
         if any(flow is not None and is_batch_of_flows(flow) for flow in flows):
-            return nothing + gradients_of_batch(plan.name, flows, compute)
+            return nothing + derivatives_of_batch(plan.name, flows, compute)
         return (*nothing, *compute(flows))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        refuse_tangents(ctx.plan)
-        return Tangents.of(ctx.plan, ctx.more, _values(ctx), tangents[2 : 2 + len(ctx.plan.inputs)])
+        plan: Plan = ctx.plan
+        refuse_tangents(plan)
+        values = _values(ctx)
+
+        def compute(given: Sequence[Any]) -> Any:
+            return Tangents.of(plan, ctx.more, values, given)
+
+        given = tangents[2 : 2 + len(plan.inputs)]
+        if any(isinstance(one, torch.Tensor) and is_batch_of_flows(one) for one in given):
+            return derivatives_of_batch(plan.name, given, compute)
+        return compute(given)
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, plan: Plan, cell: Cell, *values: Any) -> Any:
@@ -197,10 +213,6 @@ class EagerCall(WatchedCall):
         return tuple(found)
 
     setup_context = staticmethod(torch.autograd.Function.setup_context)
-
-
-#: Without apply()'s own checks, which take as long as a call.
-eager_apply = _FunctionBase.__dict__["apply"].__get__(None, EagerCall)
 
 
 class Tangents(torch.autograd.Function):
@@ -242,19 +254,20 @@ def call_eagerly(plan: Plan, more: Any, values: Sequence[Any]) -> Any:
     if plan.mutated:
         cell.copied = (*plan.copied, *shared_with_changed(plan, values))
     copies = [values[i].clone() for i in cell.copied]
-    return plan.result(cell, eager_apply(plan, cell, *values, *copies))
+    return plan.result(cell, apply_of(EagerCall, plan.name)(plan, cell, *values, *copies))
 
 
 def call_transformed(plan: Plan, more: Any, values: Sequence[Any]) -> Any:
     """Makes a call inside a transform of torch.func."""
     cell = Cell(more)
+    apply = named(WatchedCall, plan.name).apply
     if not plan.mutated:
-        return plan.result(cell, WatchedCall.apply(plan, cell, *values))
+        return plan.result(cell, apply(plan, cell, *values))
     # Changed in place afterwards, by what transforms understand; what is saved stays as it was.
     taken = list(values)
     for i in plan.mutated:
         taken[i] = values[i].clone()
-    outputs = list(WatchedCall.apply(plan, cell, *taken))
+    outputs = list(apply(plan, cell, *taken))
     for place, i in enumerate(plan.mutated):
         outputs[place] = values[i].copy_(outputs[place])
     return plan.result(cell, outputs)

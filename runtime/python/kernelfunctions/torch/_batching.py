@@ -1,11 +1,14 @@
 """torch.func.vmap over calls: the batch becomes part of a dimension of the call, or one call a sample."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
+from torch._subclasses import FakeTensorMode
 
 from kernelfunctions.torch._description import Leaf
+from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._plan import Cell, Plan
 
 
@@ -75,10 +78,31 @@ def _selected(values: Sequence[Any], dims: Sequence[Any], sample: int) -> list[A
     ]
 
 
+def _by_sample(
+    call: Callable[..., Any], size: int, values: Sequence[Any], dims: Sequence[Any], like: Callable[..., Any]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Makes one call for each sample, and returns their outputs together, and the outputs' dimensions.
+
+    `like` returns tensors of the shapes and types that a call of a sample makes: a batch may be of none.
+    """
+    if size > 0:
+        return _stacked([call(*_selected(values, dims, i)) for i in range(size)])
+    made = like([_first(value, dim) for value, dim in zip(values, dims, strict=True)])
+    outputs = tuple(
+        None if one is None else torch.empty((0, *one.shape), dtype=one.dtype, device=one.device)
+        for one in made
+    )
+    return outputs, tuple(None if one is None else 0 for one in outputs)
+
+
+def _made_by_operator(op: Callable[..., Any], sample: Sequence[Any]) -> Sequence[Any]:
+    with FakeTensorMode() as mode:
+        made = op(*(mode.from_tensor(one) if isinstance(one, torch.Tensor) else one for one in sample))
+    return (made,) if isinstance(made, torch.Tensor) else made
+
+
 def _stacked(samples: list[Sequence[Any]]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Returns outputs of calls of single samples together, and their dimensions."""
-    if not samples:
-        raise ValueError("vmap over a batch of 0 samples: this call is made once for each")
     joined = [None if one[0] is None else torch.stack(list(one)) for one in zip(*samples, strict=True)]
     return tuple(joined), tuple(None if one is None else 0 for one in joined)
 
@@ -103,8 +127,13 @@ def batched_call(apply: Callable[..., Any], info: Any, in_dims: Any, cell: Cell,
                 merging.parted(one, output.leaf) for one, output in zip(outputs, plan.outputs, strict=True)
             ]
             return tuple(one for one, _ in parted), tuple(dim for _, dim in parted)
-    samples = [apply(plan, cell, *_selected(values, in_dims, i)) for i in range(info.batch_size)]
-    return _stacked(samples)
+    return _by_sample(
+        partial(apply, plan, cell),
+        info.batch_size,
+        values,
+        in_dims,
+        lambda sample: plan.outputs_like(sample, cell.more),
+    )
 
 
 def batched_gradients(apply: Callable[..., Any], info: Any, in_dims: Any, head: Any, tensors: Any) -> Any:
@@ -133,10 +162,13 @@ def batched_gradients(apply: Callable[..., Any], info: Any, in_dims: Any, head: 
         ]
         parted = [_gradient_of(merging, one, *kept[i]) for i, one in enumerate(found)]
         return tuple(one for one, _ in parted), tuple(dim for _, dim in parted)
-    samples = [
-        apply(plan, more, needs, count, None, *_selected(tensors, in_dims, i)) for i in range(info.batch_size)
-    ]
-    return _stacked(samples)
+    return _by_sample(
+        partial(apply, plan, more, needs, count, None),
+        info.batch_size,
+        tensors,
+        in_dims,
+        lambda sample: [one for one, need in zip(sample[count:], needs, strict=True) if need],
+    )
 
 
 def _gradient_of(
@@ -154,19 +186,31 @@ def _gradient_of(
 def batched_tangents(apply: Callable[..., Any], info: Any, in_dims: Any, head: Any, tensors: Any) -> Any:
     """Computes tangents of a whole batch, sample by sample."""
     in_dims = _of_tensors(tensors, in_dims)
-    samples = [apply(*head, *_selected(tensors, in_dims, i)) for i in range(info.batch_size)]
-    return _stacked(samples)
+    plan, more, count = head
+
+    def like(sample: Sequence[Any]) -> list[Any]:
+        outputs = plan.outputs_like(sample[:count], more)
+        return [
+            one if known.differentiable else None for one, known in zip(outputs, plan.outputs, strict=True)
+        ]
+
+    return _by_sample(partial(apply, *head), info.batch_size, tensors, in_dims, like)
 
 
 def batched_operator(op: Callable[..., Any], info: Any, in_dims: Any, given: Any) -> Any:
     """Calls an operator of torch.library for a whole batch, sample by sample."""
     in_dims = _of_tensors(given, in_dims)
-    samples = [op(*_selected(given, in_dims, i)) for i in range(info.batch_size)]
-    if samples and isinstance(samples[0], torch.Tensor):
-        return torch.stack(samples), 0
-    joined, dims = _stacked(samples)
-    # Backward passes return lists.
-    return (list(joined), list(dims)) if isinstance(samples[0], list) else (joined, dims)
+    forms = []
+
+    def call(*sample: Any) -> Any:
+        made = op(*sample)
+        forms.append(type(made))
+        return (made,) if isinstance(made, torch.Tensor) else made
+
+    joined, dims = _by_sample(call, info.batch_size, given, in_dims, partial(_made_by_operator, call))
+    if forms[0] is list:  # of backward passes
+        return list(joined), list(dims)
+    return (joined, dims) if forms[0] is tuple else (joined[0], dims[0])
 
 
 #: Whether a gradient is a batch of torch.autograd.grad(is_grads_batched=True), which isn't torch.func's.
@@ -177,15 +221,14 @@ is_batch_of_flows = torch._C._functorch.is_legacy_batchedtensor
 _MOST_LEVELS = 64
 
 
-def gradients_of_batch(
+def derivatives_of_batch(
     name: str, flows: Sequence[Any], compute: Callable[[list[Any]], Sequence[Any]]
 ) -> tuple[Any, ...]:
-    """Computes gradients for each sample of what flows in, by `compute`, and returns them as a batch."""
+    """Computes gradients or tangents for each sample of what flows in, by `compute`, and returns a batch."""
     level = _level_of(flows)
     if level is None:
-        raise RuntimeError(
-            f"{name}: batches of batches of gradients aren't taken: torch.func.vmap() has them"
-        )
+        reason = "batches of batches of derivatives aren't taken: torch.func.vmap() has them"
+        refuse("not-differentiable", name, "", reason)
     parts = [torch._remove_batch_dim(one, level, 0, 0) if _is_batch(one) else None for one in flows]
     count = next(len(one) for one in parts if one is not None)
     samples = [
@@ -209,4 +252,4 @@ def _level_of(flows: Sequence[Any]) -> int | None:
 
 
 def _is_batch(flow: Any) -> bool:
-    return flow is not None and is_batch_of_flows(flow)
+    return isinstance(flow, torch.Tensor) and bool(is_batch_of_flows(flow))

@@ -24,12 +24,18 @@ GENERATOR_CLASSES = {"grid": "Grid", "range": "Range", "wang_hash": "WangHash", 
 class MisfitError(Exception):
     """Why a value isn't for an argument."""
 
-    def __init__(self, argument: str, reason: str, kind: type[Exception] = TypeError) -> None:
+    def __init__(self, argument: str, reason: str, code: str = "type-mismatch") -> None:
         super().__init__(reason)
         self.argument = argument
         self.reason = reason
-        self.kind = kind
+        self.code = code
 
+    def text(self, name: str) -> str:
+        """Returns what is said of a function's call."""
+        return f"{name}: argument '{self.argument}': {self.reason}" if self.argument else f"{name}: {self}"
+
+
+_DEEPEST_LIST = 32
 
 #: Keywords of a call that are none of its parameters.
 RESERVED = ("shape", "stream", "reads", "writes")
@@ -318,22 +324,21 @@ def _cost_of_tensor(slot: Slot, leaf: Leaf, value: Any, casts: Callable[[torch.T
             reason = "expected a number, found a tensor: it would have to be read while the call is traced"
             raise MisfitError(slot.name, reason)
         if tuple(value.shape) != leaf.extents:
-            raise MisfitError(
-                slot.name, f"expected {leaf.text}, found a tensor of shape {list(value.shape)}", ValueError
-            )
+            reason = f"expected {leaf.text}, found a tensor of shape {list(value.shape)}"
+            raise MisfitError(slot.name, reason, "shape-mismatch")
         return cost + _TENSOR_AS_NUMBER
     if value.dim() != leaf.ndim:
         reason = f"expected {leaf.ndim} dimensions ({leaf.text}), found {value.dim()}"
-        raise MisfitError(slot.name, reason, ValueError)
+        raise MisfitError(slot.name, reason, "rank-mismatch")
     fixed = leaf.call_rank + leaf.inner_rank
     if isinstance(value, TensorKind):
         if leaf.passing == "tensor" and value.ending is not None and leaf.trailing not in value.ending:
             reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found others"
-            raise MisfitError(slot.name, reason, ValueError)
+            raise MisfitError(slot.name, reason, "shape-mismatch")
         return cost
     if leaf.passing == "tensor" and tuple(value.shape[fixed:]) != leaf.trailing:
         reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found shape "
-        raise MisfitError(slot.name, reason + str(list(value.shape)), ValueError)
+        raise MisfitError(slot.name, reason + str(list(value.shape)), "shape-mismatch")
     return cost
 
 
@@ -351,8 +356,12 @@ def _cost_of_other_memory(slot: Slot, leaf: Leaf, value: Any) -> int:
 
 
 def _depth(value: Any) -> int:
-    """Returns how deep lists are nested."""
-    return 1 + (_depth(value[0]) if value else 0) if isinstance(value, list | tuple) else 0
+    """Returns how deep lists are nested, up to more than any call takes: one may hold itself."""
+    depth = 0
+    while isinstance(value, list | tuple) and depth < _DEEPEST_LIST:
+        depth += 1
+        value = value[0] if value else None
+    return depth
 
 
 def _cost_of_value(slot: Slot, leaf: Leaf, value: Any) -> int:

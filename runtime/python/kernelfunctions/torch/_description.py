@@ -2,11 +2,13 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
 
 from kernelfunctions import _kf
+from kernelfunctions.torch._errors import refuse
 
 #: PyTorch's dtypes by the names that artifacts give scalars.
 DTYPES: dict[str, torch.dtype] = {
@@ -68,6 +70,11 @@ class Leaf:
     def is_memory(self) -> bool:
         """Whether a tensor is given for it."""
         return self.passing in ("tensor", "buffer", "pointer")
+
+    @property
+    def is_cast_by_autocast(self) -> bool:
+        """Whether torch.autocast() may give it a copy of another type: of what is read alone."""
+        return self.passing in ("tensor", "value") and self.is_floating and not self.is_mutated
 
     def laid_out(self, flow: torch.Tensor) -> torch.Tensor:
         """Returns what flows into it as the call spec wants its tensors: autograd expands gradients."""
@@ -150,6 +157,18 @@ class Description:
     jvp: bool
     calls: tuple[Call, ...]
 
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The attributes and names in Slang of all fields of its structs."""
+        names: dict[str, None] = {}
+        left = [one for call in self.calls for one in call.parameters]
+        while left:
+            parameter = left.pop()
+            left += parameter.fields
+            if not parameter.is_array:
+                names |= dict.fromkeys(name for one in parameter.fields for name in (one.keyword, one.name))
+        return tuple(names)
+
 
 def _parameter(described: dict[str, Any], leaves: tuple[Leaf, ...]) -> Parameter:
     return Parameter(
@@ -205,7 +224,9 @@ def _state_outputs(described: dict[str, Any], outputs: Collection[str]) -> None:
     for name in outputs:
         if name not in views:
             known = ", ".join(sorted(views)) or "none"
-            raise ValueError(f"{described['name']}: outputs: '{name}' is no view; its views are {known}")
+            refuse(
+                "unknown-name", described["name"], "outputs", f"'{name}' is no view; its views are {known}"
+            )
     for call in described["calls"]:
         for leaf in call["leaves"]:
             if leaf["access"] == "view":

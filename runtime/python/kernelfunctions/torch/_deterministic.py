@@ -4,6 +4,8 @@ import warnings
 
 import torch
 
+from kernelfunctions.torch._errors import error
+
 
 def alert(name: str) -> None:
     """Says that a pass has no deterministic kernels, as PyTorch is set: by an error, or by a warning.
@@ -16,8 +18,6 @@ def alert(name: str) -> None:
     )
     cure = 'Say "backward": {"deterministic": "auto"} in its call spec'
     if not torch.is_deterministic_algorithms_warn_only_enabled():
-        raise RuntimeError(
-            text
-            + f"{cure}, turn off determinism just for this operation, or use the 'warn_only=True' option."
-        )
+        others = ", turn off determinism just for this operation, or use the 'warn_only=True' option."
+        raise error("no-deterministic-kernel", text + cure + others)
     warnings.warn(text + f"{cure}.", stacklevel=2)

@@ -1,13 +1,13 @@
-"""Errors with the function's and the argument's names, in PyTorch's words."""
+"""Errors with the function's and the argument's names: the runtime's own classes and ids."""
 
 from typing import NoReturn
 
+from kernelfunctions._kf import _error as error
 
-def where(name: str, argument: str) -> str:
-    """Returns "polynomial: argument 'x': ", or "polynomial: "."""
-    return f"{name}: argument '{argument}': " if argument else f"{name}: "
+__all__ = ["error", "refuse"]
 
 
-def refuse(kind: type[Exception], name: str, argument: str, reason: str) -> NoReturn:
+def refuse(code: str, name: str, argument: str, reason: str) -> NoReturn:
     """Raises the error that names what is wrong; `argument` is empty where it is none in particular."""
-    raise kind(where(name, argument) + reason)
+    where = f"{name}: argument '{argument}': " if argument else f"{name}: "
+    raise error(code, where + reason)

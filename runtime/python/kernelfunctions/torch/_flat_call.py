@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch._C import _FunctionBase
 
 from kernelfunctions._kf import flat_backward
 from kernelfunctions.torch._autograd import WatchedCall
-from kernelfunctions.torch._batching import gradients_of_batch, is_batch_of_flows
+from kernelfunctions.torch._batching import derivatives_of_batch, is_batch_of_flows
 from kernelfunctions.torch._gradients import flat_gradients
 from kernelfunctions.torch._plan import Plan
 
@@ -18,6 +17,9 @@ _is_grad_enabled = torch.is_grad_enabled
 
 class FlatCall(WatchedCall):
     """One call of a flat plan, where no transform of torch.func is active."""
+
+    #: See _named.py.
+    is_called_straight = True
 
     @staticmethod
     def forward(ctx: Any, plan: Plan, *values: Any) -> torch.Tensor:  # type: ignore[override]
@@ -33,14 +35,18 @@ class FlatCall(WatchedCall):
                 constants[i] = None
         ctx.plan = plan
         ctx.materialize_grads = False
-        if not plan.carries_flow:
+        if not plan.carries_flow or plan.is_constant(ctx.needs_input_grad[1:]):
             ctx.mark_non_differentiable(output)
         return output
 
     @staticmethod
     def backward(ctx: Any, flow: Any) -> Any:
+        return FlatCall.gradients(ctx, flow, ctx.saved_tensors)
+
+    @staticmethod
+    def gradients(ctx: Any, flow: Any, saved: tuple[Any, ...]) -> Any:
+        """Returns the gradients of what the call was given, whose tensors these are."""
         plan: Plan = ctx.plan
-        saved = ctx.saved_tensors
         kept: tuple[Any, ...] = saved if plan.takes_tensors else _values(ctx, plan, saved)
         needs = ctx.needs_input_grad
         if plan.backward is None:
@@ -55,25 +61,12 @@ class FlatCall(WatchedCall):
         if made is not None:
             return made
         if is_batch_of_flows(flow):
-            return gradients_of_batch(
+            return derivatives_of_batch(
                 plan.name, [flow], lambda flows: flat_gradients(plan, flows[0], kept, needs)
             )
         return flat_gradients(plan, flow, kept, needs)
 
     setup_context = staticmethod(torch.autograd.Function.setup_context)
-
-
-flat_apply = _FunctionBase.__dict__["apply"].__get__(None, FlatCall)
-
-
-def take_backward(kind: Any) -> None:
-    """Has autograd call backward() itself, and not by way of a function of PyTorch's that looks for it."""
-    node = getattr(kind, "_backward_cls", None)
-    if node is not None and hasattr(node, "apply"):
-        node.apply = kind.backward
-
-
-take_backward(FlatCall)
 
 
 def _values(ctx: Any, plan: Plan, saved: Sequence[Any]) -> tuple[Any, ...]:

@@ -3,10 +3,9 @@
 from typing import Any
 
 import torch
-from torch._C import _FunctionBase
 
 from kernelfunctions._kf import with_gradients
-from kernelfunctions.torch._flat_call import FlatCall, take_backward
+from kernelfunctions.torch._flat_call import FlatCall
 from kernelfunctions.torch._plan import Plan
 
 _is_deterministic = torch.are_deterministic_algorithms_enabled
@@ -19,30 +18,33 @@ class FusedCall(FlatCall):
     def forward(ctx: Any, plan: Plan, *values: Any) -> torch.Tensor:  # type: ignore[override]
         ctx.plan = plan
         needs = ctx.needs_input_grad
-        ctx.rooms = rooms = [None] * len(needs)
+        ctx.places = places = []
         if _is_deterministic() or not any(needs[i + 1] for i in plan.rooms):
             return FlatCall.forward(ctx, plan, *values)
         given = list(values)
+        rooms = []
         for i in plan.rooms:
             if needs[i + 1] or plan.is_required[i]:
                 room = plan.gradient_like(i, values[i])
-                rooms[i + 1] = room if needs[i + 1] else None
+                if needs[i + 1]:
+                    places.append(i + 1)
+                    rooms.append(room)
                 given[i] = with_gradients(values[i], None, room, plan.is_new[i])
         output = plan.fused(*given)
-        # Autograd sees changes in place of what it saves, though nothing of it is read again.
-        ctx.save_for_backward(*[values[i] for i in plan.tensors])
+        # Autograd sees changes in place of what it saves, though nothing of it is read again, and frees it.
+        ctx.save_for_backward(*[values[i] for i in plan.tensors], *rooms)
         ctx.constants = [None if isinstance(one, torch.Tensor) else one for one in values]
         ctx.set_materialize_grads(False)
         return output
 
     @staticmethod
     def backward(ctx: Any, flow: Any) -> Any:
-        if torch.is_grad_enabled() or flow is None or not any(room is not None for room in ctx.rooms):
-            return FlatCall.backward(ctx, flow)
-        _ = ctx.saved_tensors  # refuses what has been changed since, and what is gone
+        saved = ctx.saved_tensors  # refuses what has been changed since, and what is gone
+        count = len(ctx.plan.tensors)
+        if torch.is_grad_enabled() or flow is None or not ctx.places:
+            return FlatCall.gradients(ctx, flow, saved[:count])
         scale = flow.reshape(())
-        return tuple(None if room is None else room * scale.to(room.dtype) for room in ctx.rooms)
-
-
-take_backward(FusedCall)
-fused_apply = _FunctionBase.__dict__["apply"].__get__(None, FusedCall)
+        found: list[Any] = [None] * len(ctx.needs_input_grad)
+        for place, room in zip(ctx.places, saved[count:], strict=True):
+            found[place] = room * scale.to(room.dtype)
+        return tuple(found)

@@ -9,6 +9,7 @@ from kernelfunctions import _kf
 from kernelfunctions._kf import with_gradients
 from kernelfunctions.torch._choice import Slot
 from kernelfunctions.torch._description import Leaf
+from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._plan import Plan, number_of
 from kernelfunctions.torch._shapes import made_shape
 
@@ -49,10 +50,11 @@ class GradientPass:
         flows: list[Any] = [self.flows[place] for place in changed if self.flows[place] is not None]
         if flows and self.plan.changes_numbers > 1:
             names = ", ".join(f"'{self.plan.outputs[place].leaf.name}'" for place in changed)
-            raise RuntimeError(
-                f"{self.plan.name}: {names}: gradients can't flow into several numbers that one call "
-                "changes: give tensors, of a call that takes some"
+            reason = (
+                f"{names}: gradients can't flow into several numbers that one call changes: give tensors, "
+                "of a call that takes some"
             )
+            refuse("not-differentiable", self.plan.name, "", reason)
         found = self._run(backward)
         none = [torch.zeros_like(flow) if flow is not None else None for flow in self.flows]
         alone = GradientPass(self.plan, self.values, none, self.needs, self.more)._run(backward)

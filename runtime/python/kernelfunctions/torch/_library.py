@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 import torch
-from torch._C import _FunctionBase
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.library import Library
 
@@ -18,8 +17,9 @@ from kernelfunctions.torch._autograd import compute_gradients, refuse_second
 from kernelfunctions.torch._batching import batched_operator
 from kernelfunctions.torch._choice import MisfitError, TensorKind, slots_of
 from kernelfunctions.torch._description import Call, Description, Leaf
-from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._errors import error, refuse
 from kernelfunctions.torch._gradients import flat_gradients
+from kernelfunctions.torch._named import apply_of
 from kernelfunctions.torch._plan import Cell, Plan, extents_of
 from kernelfunctions.torch._shapes import call_shape, made_shape
 from kernelfunctions.torch._signature import Signature, identifier, mutated_tensor
@@ -30,6 +30,10 @@ _libraries: dict[str, Library] = {}
 _defined: dict[str, Any] = {}
 
 _DEVICES = ("CPU", "CUDA")
+_AUTOCAST_KEYS = ("AutocastCPU", "AutocastCUDA")
+_AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU) | torch._C.DispatchKeySet(
+    torch._C.DispatchKey.AutocastCUDA
+)
 
 
 def _kept_library(module: str) -> Library:
@@ -52,10 +56,11 @@ def _define(module: str, schema: str, owner: Any) -> bool:
     known = _defined.get(qualified)
     if known is not None:
         if known != (schema, owner):
-            raise RuntimeError(
+            text = (
                 f"torch.ops.{qualified.replace('::', '.')} is an operator of another function already: "
                 "two modules of one name can't both be PyTorch's; give one another name in its call spec"
             )
+            raise error("unknown-name", text)
         return False
     if module not in _libraries:
         _libraries[module] = _kept_library(module)
@@ -84,7 +89,9 @@ class CallOperator:
         ]
         given = iter(tensors)
         slots = [None if slot.is_output else next(given) for slot in slots_of(call)]
-        self.plan = Plan(function, description, call, slots, is_traced=True)
+        #: Operators are the process's, and so is what they call.
+        self.function = function
+        self.plan = Plan(description, call, slots, is_traced=True).of(function)
         if not self.plan.tensors:
             raise MisfitError("", "it takes no tensor")
         if not self.plan.outputs:
@@ -148,7 +155,7 @@ class CallOperator:
         text = ["()", "Tensor"][results] if results < 2 else "(" + ", ".join(["Tensor"] * results) + ")"
         schema = f"{name}({self.signature.inputs_text(functional)}) -> {text}"
         mutated = () if functional else tuple(self._places_of(self.plan.mutated))
-        return self._implement(base, overload, schema, kernel, fake, mutated)
+        return self._implement(base, overload, schema, kernel, fake, mutated, True)
 
     def _implement(
         self,
@@ -158,6 +165,7 @@ class CallOperator:
         kernel: Callable[..., Any],
         fake: Callable[..., Any],
         mutated: Sequence[int],
+        takes_as_cast: bool,
     ) -> Any:
         is_new = _define(self.module, schema, self.owner)
         op = _resolve(self.module, base, overload)
@@ -170,8 +178,29 @@ class CallOperator:
         torch.library.register_fake(f"{self.module}::{name}", fake, lib=library)
         if mutated:
             library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
+        if takes_as_cast:
+            for key in _AUTOCAST_KEYS:
+                library.impl(name, self._casting(op), key, with_keyset=True)
         self._name_first(base, schema, op)
         return op
+
+    def _casting(self, op: Any) -> Callable[..., Any]:
+        """Returns the kernel of torch.autocast(): it casts what is read to the types that are taken."""
+        wanted = {
+            i: one.leaf.dtype
+            for i, one in enumerate(self.signature.arguments)
+            if one.type == "Tensor" and one.leaf is not None and one.leaf.is_cast_by_autocast
+        }
+
+        def kernel(_keyset: Any, *given: Any) -> Any:
+            cast = list(given)
+            for i, dtype in wanted.items():
+                if given[i].is_floating_point():
+                    cast[i] = given[i].to(dtype)
+            with torch._C._ExcludeDispatchKeyGuard(_AUTOCAST):
+                return op(*cast)
+
+        return kernel
 
     def _name_first(self, short: str, schema: str, op: Any) -> None:
         """Gives the first overload a short name, too: an operator that calls it."""
@@ -248,14 +277,14 @@ class CallOperator:
     def _check_out(self, leaf: Leaf, made: torch.Tensor, out: torch.Tensor) -> None:
         if out.dtype != made.dtype:
             refuse(
-                TypeError,
+                "type-mismatch",
                 self.name,
                 leaf.name,
                 f"expected out tensor to have dtype {made.dtype}, but got {out.dtype} instead",
             )
         if out.shape != made.shape:
             refuse(
-                ValueError,
+                "shape-mismatch",
                 self.name,
                 leaf.name,
                 f"expected out tensor to have shape {list(made.shape)}, but got {list(out.shape)} instead",
@@ -283,15 +312,16 @@ class CallOperator:
         if leaf.passing != "tensor":
             return
         if value.dtype != leaf.dtype:
-            refuse(TypeError, self.name, leaf.name, f"expected {leaf.dtype}, found {value.dtype}")
+            refuse("type-mismatch", self.name, leaf.name, f"expected {leaf.dtype}, found {value.dtype}")
         if value.dim() != leaf.ndim:
-            refuse(ValueError, self.name, leaf.name, f"expected {leaf.ndim} dimensions, found {value.dim()}")
+            reason = f"expected {leaf.ndim} dimensions, found {value.dim()}"
+            refuse("rank-mismatch", self.name, leaf.name, reason)
         for extent, found in zip(leaf.trailing, value.shape[leaf.call_rank + leaf.inner_rank :], strict=True):
             if extent != found:
                 reason = (
                     f"expected {list(leaf.trailing)} as its last extents, found shape {list(value.shape)}"
                 )
-                refuse(ValueError, self.name, leaf.name, reason)
+                refuse("shape-mismatch", self.name, leaf.name, reason)
 
     def _like(self, values: Sequence[Any]) -> torch.Tensor:
         like = values[self.plan.tensors[0]]
@@ -302,7 +332,7 @@ class CallOperator:
                     "expected all tensors to be on the same device, but found at least two devices, "
                     f"{values[i].device} and {like.device} (argument '{first}')"
                 )
-                refuse(ValueError, self.name, self.plan.slot(i).name, reason)
+                refuse("device-mismatch", self.name, self.plan.slot(i).name, reason)
         result: torch.Tensor = like
         return result
 
@@ -361,7 +391,7 @@ class CallOperator:
         qualified = f"{self.module}::{name}"
         is_known = qualified in _defined
         made = straight if self.kernel == self._forward_straight else kernel
-        op = self._implement(base, self.overload, schema, made, fake, ())
+        op = self._implement(base, self.overload, schema, made, fake, (), False)
         if not is_known:
             followed = _followed_kernel(op, _keep_nothing, lambda _ctx, *_flows: refuse_second(self.plan))
             self._follow(name, made, followed)
@@ -522,15 +552,15 @@ def _followed_kernel(
 
         @staticmethod
         def jvp(_ctx: Any, *_tangents: Any) -> Any:
-            raise RuntimeError(
-                f"{name}: an operator has no forward derivative; the function itself may have one, where "
-                "nothing traces the call, as torch.compile(), torch.export() and torch.func.linearize() do"
+            reason = (
+                "an operator has no forward derivative; the function itself may have one, where nothing "
+                "traces the call, as torch.compile(), torch.export() and torch.func.linearize() do"
             )
+            refuse("not-differentiable", name, "", reason)
 
         setup_context = staticmethod(torch.autograd.Function.setup_context)
 
-    Followed.__name__ = Followed.__qualname__ = name
-    apply: Callable[..., Any] = _FunctionBase.__dict__["apply"].__get__(None, Followed)
+    apply = apply_of(Followed, name)
 
     def followed(keyset: Any, *given: Any) -> Any:
         if not _functorch_is_active():
@@ -565,10 +595,11 @@ def _refusing_gradients(op: Any, name: str) -> Callable[..., Any]:
     def kernel(keyset: Any, *given: Any, **named: Any) -> Any:
         every = [one for one in (*given, *named.values()) if isinstance(one, torch.Tensor)]
         if torch.is_grad_enabled() and any(one.requires_grad for one in every):
-            raise RuntimeError(
+            text = (
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, "
                 "but one of the arguments requires grad."
             )
+            raise error("not-differentiable", text)
         with torch._C._AutoDispatchBelowAutograd():
             return op.redispatch(keyset & after, *given, **named)
 

@@ -9,8 +9,9 @@ from torch import nn
 
 from kernelfunctions._kf import Function, Tensor
 from kernelfunctions._structs import BoundFunction, Struct
+from kernelfunctions.torch._errors import error
 from kernelfunctions.torch._operator import Operator, operator
-from kernelfunctions.torch._places import Arguments, Place, type_refusal
+from kernelfunctions.torch._places import Arguments, Place
 
 #: How a module holds what it has for an argument or a field: as a tensor, a submodule, or the value itself.
 TENSOR, FIELDS, CONSTANT = "tensor", "fields", "constant"
@@ -28,8 +29,8 @@ def module(
     `parameters` are values by argument: {"weights": tensor, "ray.origin": tensor, "size": (64, 64)}. A tensor
     that the function has a gradient for becomes an nn.Parameter, another one a buffer; the tensors of a
     struct are a submodule's; what isn't a tensor stays as it is. `buffers` are tensors that are not trained.
-    An nn.Parameter is taken as it is, so that modules can share it; other tensors are copied, or, with
-    copy=False, share their memory with what becomes of them.
+    An nn.Parameter, and a leaf that requires gradients, is taken as it is, so that modules and optimisers can
+    share it; other tensors are copied, or, with copy=False, share their memory with what becomes of them.
     """
     held = dict(parameters or {})
     if isinstance(function, BoundFunction):
@@ -38,12 +39,12 @@ def module(
     if isinstance(function, Operator):
         if function.before:
             if any(name.split(".")[0] == "this" for name in held):
-                raise type_refusal(f"{function.function.name}: argument 'this' is given twice")
+                raise error("type-mismatch", f"{function.function.name}: argument 'this' is given twice")
             held["this"] = function.before[0]
         function = function.function
     if not isinstance(function, Function):
         text = f"kf.torch.module() takes a function or its torch(), not {type(function).__name__}"
-        raise type_refusal(text)
+        raise error("type-mismatch", text)
     return FunctionModule(function, held, dict(buffers or {}), copy=copy)
 
 
@@ -91,6 +92,10 @@ class _Taker:
         if isinstance(value, np.ndarray):
             value = torch.from_numpy(value)
         place.check(value.dtype, value.shape)
+        is_leaf = value.requires_grad and value.is_leaf
+        if is_leaf and self._trained:
+            # An optimiser may hold it. PyTorch takes a tensor with this mark for an nn.Parameter.
+            value._is_param = True
         if isinstance(value, nn.Parameter):
             self._check_parameter(place, value)
             return value
@@ -185,7 +190,7 @@ class _Holder(nn.Module):
                 values[name] = getattr(self, stored)._kf_value(values.get(name), function, path + name)
             elif name in values:
                 text = f"{function}: argument '{path}{name}': it is given, and the module holds it"
-                raise type_refusal(text)
+                raise error("type-mismatch", text)
             else:
                 values[name] = getattr(self, stored) if kind == TENSOR else stored
         return values
@@ -232,7 +237,7 @@ class FieldsModule(_Holder):
         else:
             names = ", ".join(name for name, _, _ in self._kf_entries)
             text = f"a dict of the fields beside {names} is needed, not {type(given).__name__}"
-            raise type_refusal(f"{function}: argument '{path}': {text}")
+            raise error("type-mismatch", f"{function}: argument '{path}': {text}")
         values = self._kf_values(fields, function, path if self._kf_is_array else f"{path}.")
         if self._kf_is_array:
             return [values[f"[{i}]"] for i in range(len(values))]
@@ -303,11 +308,11 @@ class FunctionModule(_Holder):
             text = f"{self._kf_name}: {len(arguments)} positional arguments where {len(names)} are taken"
             if not self._kf_calls_agree:
                 text += "; behind them overloads differ: name the arguments"
-            raise type_refusal(text)
+            raise error("type-mismatch", text)
         given = dict(keywords)
         for name, value in zip(names, arguments, strict=False):
             if name in given:
-                raise type_refusal(f"{self._kf_name}: argument '{name}' is given twice")
+                raise error("type-mismatch", f"{self._kf_name}: argument '{name}' is given twice")
             given[name] = value
         return self._kf_operator(**self._kf_values(given, self._kf_name, ""))
 

@@ -61,7 +61,7 @@ def _refuse_overlap(plan: Plan, i: int, j: int) -> NoReturn:
         "tensor and the written-to tensor refer to a single memory location. Please clone() the tensor "
         "before performing the operation."
     )
-    refuse(RuntimeError, plan.name, plan.slot(i).name, reason)
+    refuse("aliasing", plan.name, plan.slot(i).name, reason)
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:

@@ -1,13 +1,18 @@
 """Which overload a call of torch tensors means, and what is said where none is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
-from kernelfunctions.torch._choice import MisfitError, Slot, TensorKind, bind, cost_of, slots_of, values_of
+from kernelfunctions import _kf
+from kernelfunctions.torch._choice import MisfitError, bind, cost_of, slots_of, values_of
 from kernelfunctions.torch._description import Call, Description, Leaf
+from kernelfunctions.torch._errors import refuse
+
+#: So many overloads are shown where none fits.
+_MOST_SHOWN = 3
 
 
 def choose(
@@ -15,72 +20,41 @@ def choose(
 ) -> tuple[Call, list[Any]]:
     """Returns the overload that is meant, and what is given for its slots; raises MisfitError."""
     best: tuple[int, Call, list[Any]] | None = None
-    refusals: list[_Refused] = []
+    refusals: list[tuple[Call, MisfitError]] = []
 
     def casts(value: torch.Tensor, leaf: Leaf) -> bool:
-        return autocast and value.is_floating_point() and leaf.is_floating and leaf.passing == "tensor"
+        return autocast and value.is_floating_point() and leaf.is_cast_by_autocast
 
     for call in description.calls:
         slots = slots_of(call)
-        values: list[Any] | None = None
         try:
             values = values_of(call, slots, bind(call, args, kwargs))
             cost = sum(cost_of(slot, value, casts) for slot, value in zip(slots, values, strict=True))
         except MisfitError as misfit:
-            refusals.append(_Refused(call, misfit, values))
+            refusals.append((call, misfit))
             continue
         if best is None or cost < best[0]:
             best = (cost, call, values)
     if best is not None:
         return best[1], best[2]
-    raise _nearest(description.name, refusals, casts)
-
-
-@dataclass
-class _Refused:
-    """An overload that a call isn't for, and why; no values where its arguments have no places."""
-
-    call: Call
-    misfit: MisfitError
-    values: list[Any] | None
-
-
-#: So many overloads are shown where none fits.
-_MOST_SHOWN = 3
-
-
-def _nearest(name: str, refusals: list[_Refused], casts: Any) -> MisfitError:
-    """Returns what is said of overloads of which none fits: of those that are nearest to the call."""
-    distances = [_distance(one, casts) for one in refusals]
-    nearest = [one for one, distance in zip(refusals, distances, strict=True) if distance == min(distances)]
-    reasons = {(one.misfit.argument, one.misfit.reason) for one in nearest}
-    if len(refusals) == 1 or (len(reasons) == 1 and nearest[0].values is None):
-        return nearest[0].misfit
+    # What has the wrong extents alone is nearer than what has the wrong type or rank.
+    refusals = [one for one in refusals if one[1].code == "shape-mismatch"] or refusals
+    if len(refusals) == 1:
+        raise refusals[0][1]
     text = "no overload takes these arguments; candidates:"
-    for one in nearest[:_MOST_SHOWN]:
-        argument = f"argument '{one.misfit.argument}': " if one.misfit.argument else ""
-        text += f"\n  {one.call.text}\n    {argument}{one.misfit.reason}"
-    left = len(refusals) - len(nearest[:_MOST_SHOWN])
-    if left:
-        text += f"\n  and {left} more, not nearer: '{name}.signatures' lists them"
-    return MisfitError("", text)
+    for call, why in refusals[:_MOST_SHOWN]:
+        argument = f"argument '{why.argument}': " if why.argument else ""
+        text += f"\n  {call.text}\n    {argument}{why.reason}"
+    if len(refusals) > _MOST_SHOWN:
+        text += f"\n  and {len(refusals) - _MOST_SHOWN} more: '{description.name}.signatures' lists them"
+    raise MisfitError("", text, "no-overload")
 
 
-def _distance(refused: _Refused, casts: Any) -> int:
-    """Returns how much of a call would have to be different for an overload."""
-    if refused.values is None:
-        return 1000
-    distance = 0
-    for slot, value in zip(slots_of(refused.call), refused.values, strict=True):
-        try:
-            cost_of(slot, value, casts)
-        except MisfitError:
-            distance += 1 if _has_rank(slot, value) else 2
-    return distance
-
-
-def _has_rank(slot: Slot, value: Any) -> bool:
-    leaf = slot.leaf
-    if leaf is None or leaf.passing != "tensor" or not isinstance(value, torch.Tensor | TensorKind):
-        return False
-    return value.dim() == leaf.ndim
+def refuse_call(
+    function: _kf.Function, args: Sequence[Any], kwargs: Mapping[str, Any], misfit: MisfitError
+) -> NoReturn:
+    """Raises what the same call raises where nothing watches it, or else why it was refused here."""
+    forward_mode = torch.autograd.forward_ad._set_fwd_grad_enabled(False)
+    with torch.no_grad(), forward_mode, _disable_current_modes():
+        _kf._resolve_call(function, tuple(args), dict(kwargs))
+    refuse(misfit.code, function.name, misfit.argument, misfit.reason)

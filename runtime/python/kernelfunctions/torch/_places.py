@@ -6,20 +6,9 @@ from difflib import get_close_matches
 
 import torch
 
-from kernelfunctions._kf import ArgumentError, ArgumentTypeError, Function
+from kernelfunctions._kf import ArgumentError, Function
 from kernelfunctions.torch._description import Call, Leaf, Parameter, describe
-
-
-def refusal(code: str, text: str, kind: type[ArgumentError] = ArgumentError) -> ArgumentError:
-    """Returns the error, with the id that documents it."""
-    error = kind(text)
-    error.code = code
-    return error
-
-
-def type_refusal(text: str) -> ArgumentError:
-    """Returns the error for what is of the wrong type."""
-    return refusal("type-mismatch", text, ArgumentTypeError)
+from kernelfunctions.torch._errors import error
 
 
 def _listed(names: Sequence[str], meant: str) -> str:
@@ -87,8 +76,7 @@ class Place:
 
     def error(self, code: str, text: str) -> ArgumentError:
         """Returns an error that names the function and the argument."""
-        kind = ArgumentTypeError if code == "type-mismatch" else ArgumentError
-        return refusal(code, f"{self.function}: argument '{self.path}': {text}", kind)
+        return error(code, f"{self.function}: argument '{self.path}': {text}")
 
     def check(self, dtype: torch.dtype, shape: Sequence[int] | None = None) -> None:
         """Refuses a tensor of a dtype that no call takes, and of a shape where all take one value."""
@@ -134,7 +122,7 @@ class Arguments:
         if not found:
             names = list(dict.fromkeys(one for _, arguments in self._calls for one in arguments))
             text = f"{self.function}: no argument '{name}'; {_listed(names, name)}"
-            raise refusal("unknown-name", text)
+            raise error("unknown-name", text)
         return Place(self.function, name, found)
 
     def others(self, held: Sequence[str], whole: Sequence[str]) -> tuple[tuple[str, ...], bool]:
@@ -148,7 +136,7 @@ class Arguments:
             if all(name in arguments for name in held)
         }
         if not lists:
-            raise refusal("no-overload", f"{self.function}: no overload takes {' and '.join(held)}")
+            raise error("no-overload", f"{self.function}: no overload takes {' and '.join(held)}")
         common: list[str] = []
         for column in zip(*lists, strict=False):
             if len(set(column)) > 1:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, NoReturn
+from weakref import ref
 
 import torch
 
@@ -16,7 +17,8 @@ from kernelfunctions.torch._choice import (
     slots_of,
 )
 from kernelfunctions.torch._description import Call, Description, Leaf, Parameter
-from kernelfunctions.torch._shapes import call_shape
+from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._shapes import call_shape, made_shape
 
 
 class Cell:
@@ -52,6 +54,19 @@ class Output:
         self.is_changed_number = value is None and leaf.role == "inout"
 
 
+def _is_sum(call: Call, loss: Leaf) -> bool:
+    """Whether a call's result is one sum over all of its threads: what flows into it scales its gradients."""
+    is_whole = not loss.trailing and loss.map == tuple(range(call.rank))
+    return loss.combined and loss.accumulate == "sum" and is_whole
+
+
+def _structs_of(call: Call, parameter: Parameter) -> list[Leaf]:
+    """Returns the leaves of a parameter that are passed together, as structs."""
+    if parameter.form in ("tensor", "value"):
+        return list(call.leaves[parameter.leaf : parameter.leaf + parameter.leaves])
+    return [leaf for field in parameter.fields for leaf in _structs_of(call, field)]
+
+
 def nest(parameter: Parameter, items: Any) -> Any:
     """Returns a parameter's argument from what its slots are given, in order: an iterator."""
     if parameter.form != "fields":
@@ -65,14 +80,9 @@ class Plan:
     """One call, for arguments of the types that it was made for. Immutable, shared by threads."""
 
     def __init__(
-        self,
-        function: _kf.Function,
-        description: Description,
-        call: Call,
-        values: Sequence[Any],
-        is_traced: bool = False,
+        self, description: Description, call: Call, values: Sequence[Any], is_traced: bool = False
     ) -> None:
-        self.function = function
+        self._function: Any = None
         self.name = description.name
         self.description = description
         self.call = call
@@ -91,7 +101,7 @@ class Plan:
             (i, leaf.dtype)
             for i in self.tensors
             if (leaf := slots[i].leaf) is not None
-            and leaf.passing == "tensor"
+            and leaf.is_cast_by_autocast
             and not is_traced
             and taken[i].dtype != leaf.dtype
         )
@@ -117,6 +127,12 @@ class Plan:
             slot.name
             for slot in slots
             if slot.leaf and slot.leaf.access == "view" and slot.leaf.differentiable
+        )
+        #: What comes back as structs, in no tensors of PyTorch's, and would have gradients.
+        self.unfollowed = tuple(
+            parameter.name
+            for parameter in call.returned
+            if call.backward and any(leaf.differentiable for leaf in _structs_of(call, parameter))
         )
         self.outputs = self._outputs()
         #: Views that the call writes, and which outputs they are: a backward pass loads what is left there.
@@ -150,7 +166,7 @@ class Plan:
             and not self.mutated
             and not self.numbers
         )
-        self.backward = function.backward if call.backward else None
+        self.backward: Any = None  # see of()
         #: Whether a backward pass takes gradients for each value: bare tensors that require some are leaves.
         self.has_gradients = tuple(
             call.backward
@@ -174,16 +190,8 @@ class Plan:
         #: Values whose gradients may be asked for.
         self.rooms = tuple(i for i in self.tensors if self.differentiable[i])
         #: The fused pass, of a loss that is one sum: what flows in later is one number.
-        self.fused: Any = None
-        if call.fused and len(self.outputs) == 1:
-            loss = self.outputs[0].leaf
-            if (
-                loss.combined
-                and loss.accumulate == "sum"
-                and not loss.trailing
-                and loss.map == tuple(range(call.rank))
-            ):
-                self.fused = function.fused
+        self.fused: Any = None  # see of()
+        self._is_fused = call.fused and len(self.outputs) == 1 and _is_sum(call, self.outputs[0].leaf)
         #: Whether _flat_call.py may make it.
         self.is_quick = (
             self.is_simple
@@ -197,12 +205,21 @@ class Plan:
         )
 
     def of(self, function: _kf.Function) -> "Plan":
-        """Returns the same for a copy of the function with other globals or hooks."""
+        """Returns the same for a function that is described alike, which it doesn't keep alive.
+
+        Functions keep their plans, and graphs of autograd keep what their backward passes call.
+        """
         other = copy(self)
-        other.function = function
-        other.backward = function.backward if self.backward is not None else None
-        other.fused = function.fused if self.fused is not None else None
+        other._function = ref(function)
+        other.backward = function.backward if self.call.backward else None
+        other.fused = function.fused if self._is_fused else None
         return other
+
+    @property
+    def function(self) -> _kf.Function:
+        """The function, while it lives: a call holds it."""
+        found: _kf.Function = self._function()
+        return found
 
     def slot(self, value: int) -> Slot:
         """The slot of a value that goes in."""
@@ -232,6 +249,13 @@ class Plan:
     def carries(self, leaf: Leaf) -> bool:
         """Whether gradients flow in through an output; without a backward pass, whether they would."""
         return leaf.is_floating and (leaf.differentiable or not self.call.backward)
+
+    def is_constant(self, needs: Sequence[bool]) -> bool:
+        """Whether what requires gradients has none here: the outputs don't depend on it, then.
+
+        `needs`: whether each value requires one.
+        """
+        return bool(self.call.backward) and not self.mutated and not any(needs[i] for i in self.rooms)
 
     # Forward.
 
@@ -376,10 +400,22 @@ class Plan:
 
     def refuse_backward(self) -> NoReturn:
         """Refuses to differentiate a function without a backward pass."""
-        raise RuntimeError(
-            f"{self.name}: it has no backward pass, but a gradient of its result was asked for; say "
-            '"backward": true in the call spec, for a [Differentiable] function, or detach its arguments'
+        reason = (
+            'it has no backward pass, but a gradient of its result was asked for; say "backward": true in '
+            "the call spec, for a [Differentiable] function, or detach its arguments"
         )
+        refuse("not-differentiable", self.name, "", reason)
+
+    def outputs_like(self, values: Sequence[Any], more: Mapping[str, Any] | None) -> list[torch.Tensor]:
+        """Returns tensors of the shapes and types of what a call makes."""
+        like: torch.Tensor = values[self.tensors[0]]
+        shape = self.shape(values, more)
+        return [
+            like.new_empty(made_shape(one.leaf, shape), dtype=one.leaf.dtype)
+            if one.value is None
+            else values[one.value]
+            for one in self.outputs
+        ]
 
     def shape(self, values: Sequence[Any], more: Mapping[str, Any] | None) -> list[Any]:
         """Returns the call's shape."""
@@ -455,8 +491,9 @@ def _is_mutated(slot: Slot) -> bool:
 def number_of(name: str, slot: Slot, value: Any) -> Any:
     """Returns the number, or the nested list, that a tensor on the host holds."""
     if value.device.type != "cpu":
-        raise TypeError(
-            f"{name}: argument '{slot.name}': expected a number, found a tensor on {value.device}, which "
-            "would have to be read back: give a number, or a tensor where the call spec has one"
+        reason = (
+            f"expected a number, found a tensor on {value.device}, which would have to be read back: give a "
+            "number, or a tensor where the call spec has one"
         )
+        refuse("type-mismatch", name, slot.name, reason)
     return value.tolist()

@@ -28,11 +28,10 @@ def number_of_class(kind: Any) -> int:
 class Route:
     """A plan's twin for tracing: how arguments become an operator's, and its results a call's."""
 
-    def __init__(
-        self, entry: CallOperator, args: Sequence[Any], kwargs: dict[str, Any], autocast: bool
-    ) -> None:
+    def __init__(self, entry: CallOperator, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         call = entry.call
         self.refusal = ""  # see Refusal
+        self.name = call.text.partition("(")[0]
         #: Operators by name: torch.compile finds them there.
         self.op = entry.path_of(entry.op)
         self.functional = entry.path_of(entry.functional)
@@ -77,11 +76,9 @@ class Route:
         self.returned = tuple(returned)
         #: Whether the operator takes what the call is given as it is, and returns what the call does.
         self.is_plain = (
-            not (autocast or kwargs or self.is_mutating or self.has_shape or self.outs)
+            not (kwargs or self.is_mutating or self.has_shape or self.outs)
             and len(args) == len(self.steps)
-            and all(
-                step[:2] == (i, ()) and step[2] in ("cast", "number") for i, step in enumerate(self.steps)
-            )
+            and all(step[:2] == (i, ()) and step[2] == "number" for i, step in enumerate(self.steps))
             and all(isinstance(args[i], TensorKind) for i, _ in self.numbers)
             and len(returned) == 1
             and returned[0][0] == "made"
@@ -109,7 +106,7 @@ def _steps(call: Call, slot: Slot, source: Any) -> list[Taking]:
             (source, (*slot.path, (name, name)), "number", None) for name, _ in GENERATORS[leaf.generator]
         ]
     if leaf.is_memory:
-        return [(source, slot.path, "cast" if leaf.passing == "tensor" else "number", leaf.dtype)]
+        return [(source, slot.path, "number", None)]
     return [(source, slot.path, "flat" if leaf.extents else "number", leaf.extents)]
 
 
@@ -153,7 +150,7 @@ def _outs(entry: CallOperator, sources: list[Any], kwargs: dict[str, Any], args:
         return []
     leaves: tuple[Leaf, ...] = entry.signature.made
     if len(given) != len(leaves) or any(leaf.index not in given for leaf in leaves):
-        refuse(TypeError, entry.name, "out", "a traced call is given all of its outputs, or none")
+        refuse("missing-argument", entry.name, "out", "a traced call is given all of its outputs, or none")
     return [(name, given[leaf.index]) for name, leaf in zip(entry.out_names, leaves, strict=True)]
 
 

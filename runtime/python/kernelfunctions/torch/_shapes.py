@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from kernelfunctions.torch._description import Call, Leaf
 from kernelfunctions.torch._errors import refuse
 
@@ -10,7 +12,26 @@ Shape = Sequence[Any]
 
 
 def _is_one(extent: Any) -> bool:
-    return bool(extent == 1)
+    """Whether it is broadcast. An extent that depends on data counts as another one, as PyTorch has it."""
+    return _guarded("guard_or_false", extent, 1)
+
+
+def _are_equal(extent: Any, other: Any) -> bool:
+    """Whether extents are equal; of one that depends on data, compiled code checks it when it runs."""
+    if not _guarded("guard_or_true", extent, other):
+        return False
+    if not isinstance(extent, int) or not isinstance(other, int):
+        torch._check(extent == other)
+    return True
+
+
+def _guarded(name: str, extent: Any, other: Any) -> bool:
+    if isinstance(extent, int) and isinstance(other, int):
+        return extent == other
+    from torch.fx.experimental import symbolic_shapes  # noqa: PLC0415
+
+    # Newer than PyTorch 2.6.
+    return bool(getattr(symbolic_shapes, name, bool)(extent == other))
 
 
 class _Broadcast:
@@ -18,7 +39,7 @@ class _Broadcast:
 
     def __init__(self, name: str, rank: int, shape: Shape | None) -> None:
         if shape is not None and len(shape) != rank:
-            refuse(ValueError, name, "shape", f"expected {rank} extents, found {len(shape)}")
+            refuse("shape-mismatch", name, "shape", f"expected {rank} extents, found {len(shape)}")
         self.name = name
         self.shape: list[Any] = [1] * rank if shape is None else list(shape)
         self.owners: list[Leaf | None] = [None] * rank
@@ -36,12 +57,12 @@ class _Broadcast:
             if _is_one(self.shape[d]):
                 self.shape[d] = extent
                 self.owners[d] = leaf
-            elif self.shape[d] != extent:
+            elif not _are_equal(self.shape[d], extent):
                 owner = self.owners[d]
                 other = f" of argument '{owner.name}'" if owner is not None else ""
                 reason = f"dimension {k} of shape {list(extents)}: extent {extent} doesn't broadcast with "
                 reason += f"extent {self.shape[d]}{other} (equal extents do, and 1)"
-                refuse(ValueError, self.name, leaf.name, reason)
+                refuse("shape-mismatch", self.name, leaf.name, reason)
 
 
 def call_shape(name: str, call: Call, given: dict[int, Shape], shape: Shape | None = None) -> list[Any]:
@@ -59,7 +80,7 @@ def call_shape(name: str, call: Call, given: dict[int, Shape], shape: Shape | No
     for d, is_fed in enumerate(broadcast.fed):
         if not is_fed:
             reason = f"no argument gives dimension {d} of the call's shape: give the output or the shape"
-            refuse(ValueError, name, "", reason)
+            refuse("shape-mismatch", name, "", reason)
     if call.strict_broadcasting:
         _check_strict(name, call, given, broadcast.shape)
     return broadcast.shape
@@ -82,7 +103,7 @@ def _check_strict(name: str, call: Call, given: dict[int, Shape], shape: list[An
             if own is None or own != extent:
                 reason = f"broadcasting is forbidden (strict_broadcasting): shape {list(extents)} has no "
                 reason += f"extent {extent} for dimension {d} of the call"
-                refuse(ValueError, name, leaf.name, reason)
+                refuse("shape-mismatch", name, leaf.name, reason)
 
 
 def made_shape(leaf: Leaf, shape: Shape) -> list[Any]:

@@ -1,17 +1,18 @@
 """Calls that are traced: by torch.compile, torch.export, make_fx and fake tensors. They go to operators."""
 
-import dataclasses
 import inspect
 from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import torch
 
-from kernelfunctions._kf import _check_gradients_of_globals
+from kernelfunctions._kf import ArgumentError, _check_gradients_of_globals
 from kernelfunctions._torch_functions import function_of
 from kernelfunctions.torch._choice import Endings, MisfitError, TensorKind, ending_of
 from kernelfunctions.torch._errors import refuse
-from kernelfunctions.torch._overloads import choose
+from kernelfunctions.torch._overloads import choose, refuse_call
 from kernelfunctions.torch._route import Route, Taking, classes
 from kernelfunctions.torch._signature import flat
 
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from kernelfunctions.torch._watched import State
 
 #: By key, so that what is traced names one by a constant: a string, as numbers may become symbolic.
-_states: "dict[str, State]" = {}
+_states: "WeakValueDictionary[str, State]" = WeakValueDictionary()
+_numbers = count()
 
 
 def key_of_state(state: "State") -> str:
     """Returns the key by which traced calls name a function."""
     if not state.key:
-        state.key = f"{state.description.module}.{state.description.name} {len(_states)}"
+        state.key = f"{state.description.module}.{state.description.name} {next(_numbers)}"
         _states[state.key] = state
     return state.key
 
@@ -40,22 +42,20 @@ def _state(key: str) -> "State":
     return known
 
 
-def _kind(value: Any, endings: Endings) -> Any:
+def _kind(value: Any, endings: Endings, fields: Sequence[str]) -> Any:
     """What of an argument decides how a call is traced; made of what is constant in a graph."""
     if isinstance(value, torch.Tensor):
         return ("tensor", value.dtype, value.ndim, ending_of(value, endings))
-    if isinstance(value, (list, tuple)):
-        return ("list", *[_kind(one, endings) for one in value])
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return ("list", *[_kind(one, endings, fields) for one in value])
     if isinstance(value, dict):
-        return ("dict", *[(name, _kind(one, endings)) for name, one in value.items()])
+        return ("dict", *[(name, _kind(one, endings, fields)) for name, one in value.items()])
     if value is None or isinstance(value, (bool, int, float)):
         return _kind_of_number(value)
-    names = getattr(type(value), "_fields", None)
-    if names is None and dataclasses.is_dataclass(value):
-        names = [one.name for one in dataclasses.fields(value)]
-    if names is None:
+    found = [] if isinstance(value, type) else [name for name in fields if hasattr(value, name)]
+    if not found:
         return ("object", type(value))
-    return ("dict", *[(name, _kind(getattr(value, name), endings)) for name in names])
+    return ("dict", *[(name, _kind(getattr(value, name), endings, fields)) for name in found])
 
 
 def _kind_of_number(value: Any) -> Any:
@@ -83,21 +83,30 @@ def _stand_in(kind: Any) -> Any:
 
 
 def route_of(state: "State", kinds: Any, named: Any, autocast: bool) -> Route:
-    """Returns the way of a call with arguments of these kinds."""
+    """Returns the way of a call with arguments of these kinds; raises MisfitError."""
     key = (kinds, named, autocast)
     known = state.routes.get(key)
     if known is not None:
         return known
     args = [_stand_in(one) for one in kinds]
     kwargs = {name: _stand_in(one) for name, one in named}
-    name = state.description.name
-    try:
-        call, _ = choose(state.description, args, kwargs, autocast)
-        known = Route(state.operator_of(call), args, kwargs, autocast)
-    except MisfitError as misfit:
-        refuse(misfit.kind, name, misfit.argument, misfit.reason)
-    state.routes[key] = known
+    call, _ = choose(state.description, args, kwargs, autocast)
+    known = state.routes[key] = Route(state.operator_of(call), args, kwargs)
     return known
+
+
+def _route_taken(
+    state: "State", kinds: Any, named: Any, autocast: bool, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Route:
+    """Returns the way of a call, or raises what is wrong with it."""
+    refused = None
+    try:
+        route = route_of(state, kinds, named, autocast)
+    except MisfitError as misfit:
+        refused = misfit
+    if refused is not None:
+        refuse_call(state.function, args, kwargs, refused)
+    return route
 
 
 class Refusal:
@@ -116,7 +125,9 @@ def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Any:
     try:
         _check_gradients_of_globals(state.function)
         return route_of(state, kinds, named, autocast)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except MisfitError as misfit:
+        return Refusal(misfit.text(state.description.name))
+    except ArgumentError as error:
         return Refusal(str(error))
 
 
@@ -151,23 +162,33 @@ def _constant_endings(key: str) -> Endings:
 setattr(_constant_endings, "_dynamo_marked_constant", True)  # noqa: B010
 
 
+def _constant_fields(key: str) -> Sequence[str]:
+    return _state(key).description.fields
+
+
+setattr(_constant_fields, "_dynamo_marked_constant", True)  # noqa: B010
+
+
 # What follows is traced by torch.compile: loops over tuples, and little else. Each function and constant that
 # it meets costs a guard in every call of what is compiled, so calls of plain tensors meet few.
 
 
 def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any], is_dynamo: bool) -> Any:
     """Makes a call through its operator. `is_dynamo`: whether torch.compile traces this code itself."""
-    autocast = torch.is_autocast_enabled()
-    endings = _constant_endings(key)
+    endings, fields = _constant_endings(key), _constant_fields(key)
     kinds: list[Any] = []
     for one in args:
         if not endings and isinstance(one, torch.Tensor):
             kinds.append(("tensor", one.dtype, one.ndim, None))
         else:
-            kinds.append(_kind(one, endings))
+            kinds.append(_kind(one, endings, fields))
     named: tuple[Any, ...] = ()
     if kwargs:
-        named = tuple([(name, _kind(one, endings)) for name, one in kwargs.items()])
+        named = tuple([(name, _kind(one, endings, fields)) for name, one in kwargs.items()])
+    autocast = False
+    if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
+        device = _device_of([*args, *kwargs.values()], fields)
+        autocast = device is not None and torch.is_autocast_enabled(device.type)
     if is_dynamo:
         route = _constant_route(key, (*kinds,), named, autocast)
         if route.refusal:
@@ -176,7 +197,7 @@ def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any], is_dynamo
                 torch._dynamo.graph_break(msg=route.refusal)
             torch._dynamo.graph_break()
     else:
-        route = route_of(_state(key), (*kinds,), named, autocast)
+        route = _route_taken(_state(key), (*kinds,), named, autocast, args, kwargs)
     if route.is_plain:
         module, name, overload = route.op
         return getattr(getattr(getattr(torch.ops, module), name), overload)(*args)
@@ -187,7 +208,7 @@ def _call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> An
     given = [_taken(step, args, kwargs) for step in route.steps]
     for i, dtype in route.numbers:
         if not isinstance(given[i], torch.Tensor):
-            device = _device_of(given)
+            device = _device_of(given, ())
             if isinstance(given[i], (list, tuple)):
                 given[i] = torch.tensor(given[i], dtype=dtype, device=device)
             else:
@@ -215,13 +236,13 @@ def _call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> An
 def _expand(route: Route, given: list[Any], shape: Sequence[Any]) -> None:
     """Gives arguments a call's shape: where they have one element along a dimension, that is repeated."""
     if len(shape) != route.rank:
-        raise ValueError(f"argument 'shape': expected {route.rank} extents, found {len(shape)}")
+        refuse("shape-mismatch", route.name, "shape", f"expected {route.rank} extents, found {len(shape)}")
     for i, dimensions in route.mapped:
         extents = [1] * (len(dimensions) - given[i].ndim) + list(given[i].shape)  # a number has none
         for k, d in enumerate(dimensions):
             if extents[k] != shape[d] and (extents[k] != 1 or i in route.mutated):
                 reason = f"dimension {d} has extent {shape[d]}, and a tensor has {extents[k]} there"
-                raise ValueError(f"argument 'shape': {reason}")
+                refuse("shape-mismatch", route.name, "shape", reason)
             extents[k] = shape[d]
         given[i] = given[i].expand(extents)
 
@@ -241,8 +262,6 @@ def _taken(step: Taking, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if what == "constant":
         return source
     value = _along(source, path, args, kwargs)
-    if what == "cast" and isinstance(value, torch.Tensor) and value.dtype != detail:
-        return value.to(detail)  # as autocast says
     return flat(value, detail) if what == "flat" else value
 
 
@@ -259,10 +278,23 @@ def _along(source: Any, path: Sequence[Any], args: Sequence[Any], kwargs: dict[s
     return value
 
 
-def _device_of(values: Sequence[Any]) -> Any:
+def _device_of(values: Sequence[Any], fields: Sequence[str]) -> Any:
+    """Returns where the first tensor is that is among these values, or in what has `fields` of structs."""
     for value in values:
         if isinstance(value, torch.Tensor):
             return value.device
+        if value is None or isinstance(value, (bool, int, float, str, type)):
+            continue
+        held: list[Any] = []
+        if isinstance(value, dict):
+            held = list(value.values())
+        elif isinstance(value, (list, tuple)):
+            held = list(value)
+        else:
+            held = [getattr(value, name) for name in fields if hasattr(value, name)]
+        device = _device_of(held, fields)
+        if device is not None:
+            return device
     return None
 
 

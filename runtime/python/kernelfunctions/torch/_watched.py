@@ -3,9 +3,13 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary, ref
 
 import torch
+from torch.overrides import handle_torch_function, has_torch_function
 
 from kernelfunctions import _kf
 from kernelfunctions.torch._autograd import call_eagerly, call_transformed
@@ -19,11 +23,12 @@ from kernelfunctions.torch._choice import (
     values_of,
 )
 from kernelfunctions.torch._description import Call, Description, describe
-from kernelfunctions.torch._errors import refuse
-from kernelfunctions.torch._flat_call import flat_apply
-from kernelfunctions.torch._fused_call import fused_apply
+from kernelfunctions.torch._errors import error, refuse
+from kernelfunctions.torch._flat_call import FlatCall
+from kernelfunctions.torch._fused_call import FusedCall
 from kernelfunctions.torch._library import CallOperator
-from kernelfunctions.torch._overloads import choose
+from kernelfunctions.torch._named import apply_of
+from kernelfunctions.torch._overloads import choose, refuse_call
 from kernelfunctions.torch._plan import Plan
 from kernelfunctions.torch._route import Route
 from kernelfunctions.torch._traced import key_of_state, traced_call
@@ -37,39 +42,50 @@ _tracing_state = torch._C._get_tracing_state
 _forward_mode = torch.autograd.forward_ad
 
 
-#: What functions share that are described alike: one of them, its description, and plans.
-_shared: dict[Any, tuple[_kf.Function, Description, dict[Any, Plan]]] = {}
+class _Shared:
+    """What functions share that are described alike, for as long as one of them lives."""
+
+    __slots__ = ("__weakref__", "description", "endings", "models")
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        #: The last extents by which its overloads are told apart.
+        self.endings = endings_of(description.calls)
+        #: Plans that are no function's yet.
+        self.models: dict[Any, Plan] = {}
+
+
+#: By what tells descriptions apart.
+_shared: "WeakValueDictionary[Any, _Shared]" = WeakValueDictionary()
 
 
 class State:
-    """What is known of a function: its calls, and how those with arguments of certain types go."""
+    """What is known of a function, which keeps it: its calls, and how those with certain arguments go."""
 
     __slots__ = (
+        "__weakref__",
+        "_function",
         "description",
         "endings",
-        "function",
         "key",
-        "models",
         "operators",
         "outputs",
         "plans",
         "quick",
         "routes",
+        "shared",
     )
 
     def __init__(self, function: _kf.Function, outputs: tuple[str, ...] | None = None) -> None:
-        self.function = function
+        self._function = ref(function)
         self.outputs = outputs
         key = (outputs, *_kf.description_key(function))
         shared = _shared.get(key)
         if shared is None:
-            # The function keeps what the key is made of.
-            shared = _shared[key] = (function, describe(function, outputs), {})
-        self.description: Description = shared[1]
-        #: The last extents by which its overloads are told apart.
-        self.endings = endings_of(self.description.calls)
-        #: Those of functions that are described alike, made for the first of them.
-        self.models: dict[Any, Plan] = shared[2]
+            shared = _shared[key] = _Shared(describe(function, outputs))
+        self.shared = shared
+        self.description = shared.description
+        self.endings = shared.endings
         self.plans: dict[Any, Plan] = {}
         #: Those of them that _flat_call.py makes, by a key that is cheaper.
         self.quick: dict[Any, tuple[Any, Plan]] = {}
@@ -79,21 +95,26 @@ class State:
         #: By which traced calls name it; empty until one does.
         self.key = ""
 
+    @property
+    def function(self) -> _kf.Function:
+        """The function, while it lives: a call holds it."""
+        found: Any = self._function()
+        return found  # type: ignore[no-any-return]
+
     def operator_of(self, call: Call) -> CallOperator:
         """Returns the operator of a call; raises MisfitError for one that can't be."""
         known = self.operators.get(call.number)
         if known is None:
-            suffix = suffix_of(self.description, len(_configured))
+            number = next(_configured) if self.description.configured else 0
+            suffix = suffix_of(self.description, number)
             if self.outputs is not None:
                 suffix += "_outputs_" + "_".join(self.outputs)
-            if self.description.configured:
-                _configured.append(self.function)
             known = self.operators[call.number] = CallOperator(self.function, self.description, call, suffix)
         return known
 
 
-#: Functions with globals or hooks, whose operators are numbered.
-_configured: list[_kf.Function] = []
+#: Numbers the operators of functions with globals or hooks.
+_configured = count()
 
 
 def register_calls(state: State) -> None:
@@ -130,72 +151,110 @@ def state_with(function: _kf.Function, outputs: tuple[str, ...]) -> State:
     return states[outputs]
 
 
+def _is_followed(state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether autograd or a transform follows a call."""
+    if _functorch_is_active() or _is_forward_mode():
+        return True
+    every = _tensors([*args, *kwargs.values()], state.description.fields)
+    return torch.is_grad_enabled() and any(one.requires_grad for one in every)
+
+
 def call_with(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Makes a call of a function whose written views are known, whether something watches it or not."""
-    if not (_functorch_is_active() or _dispatch_modes() or _is_forward_mode() or _autocast_is_on()):
-        needs = torch.is_grad_enabled() and any(
-            one.requires_grad for one in _tensors([*args, *kwargs.values()])
-        )
-        if not needs:
+    if not (_dispatch_modes() or _autocast_is_on() or _is_followed(state, args, kwargs)):
+        # The function itself may write any view, and so is taken to write all.
+        with torch.autograd._unsafe_preserve_version_counter(_views_read(state, args, kwargs)):
             return state.function(*args, **kwargs)
     return _call(state, args, kwargs)
 
 
-def _key(value: Any, endings: Endings) -> Any:
+def _call_of_these(state: State, *args: Any, **kwargs: Any) -> Any:
+    return call_with(state, args, kwargs)
+
+
+def _views_read(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[torch.Tensor, ...]:
+    plan = plan_of(state, args, kwargs, False)
+    values = values_of(plan.call, plan.slots, bind(plan.call, args, kwargs))
+    return tuple(
+        value
+        for slot, value in zip(plan.slots, values, strict=True)
+        if slot.leaf is not None and slot.leaf.access == "view_read" and isinstance(value, _Tensor)
+    )
+
+
+#: So deep structs and lists are looked into. What nests deeper, or holds itself, no call takes.
+_DEEPEST = 32
+
+
+def _fields_of(value: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
+    """Returns those attributes of an object that are fields of a struct."""
+    if isinstance(value, type):
+        return []
+    return [(name, getattr(value, name)) for name in names if hasattr(value, name)]
+
+
+def _key(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) -> Any:
     """What of an argument decides how a call goes; calls of one key have one plan."""
     kind = type(value)
     if kind is _Tensor or kind is _Parameter or isinstance(value, _Tensor):
         return kind, value.dtype, value.ndim, ending_of(value, endings)
+    if kind in (int, float, bool) or depth > _DEEPEST:
+        return kind
+    deeper = depth + 1
     if kind in (list, tuple):
-        return (kind, *(_key(one, endings) for one in value))
-    if isinstance(value, Mapping):
-        return (kind, *((name, _key(one, endings)) for name, one in value.items()))
+        return (kind, *(_key(one, endings, fields, deeper) for one in value))
     if hasattr(value, "ndim"):
         return kind, value.dtype, value.ndim
-    names = getattr(kind, "_fields", None) or getattr(value, "__dict__", None)
-    if names and not isinstance(value, type):
-        return (kind, *(_key(getattr(value, name), endings) for name in names))
-    return kind
+    held = value.items() if isinstance(value, Mapping) else _fields_of(value, fields)
+    return (kind, *((name, _key(one, endings, fields, deeper)) for name, one in held))
 
 
 def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autocast: bool) -> Plan:
     """Returns how a call with these arguments goes; refuses what no overload takes."""
-    endings = state.endings
-    key = (autocast, *(_key(value, endings) for value in args))
+    endings, fields = state.endings, state.description.fields
+    key = (autocast, *(_key(value, endings, fields) for value in args))
     if kwargs:
-        key = (*key, *((name, _key(value, endings)) for name, value in kwargs.items()))
+        key = (*key, *((name, _key(value, endings, fields)) for name, value in kwargs.items()))
     plan = state.plans.get(key)
     if plan is not None:
         return plan
-    model = state.models.get(key)
+    model = state.shared.models.get(key)
     if model is None:
+        refused = None
         try:
             call, values = choose(state.description, args, kwargs, autocast)
         except MisfitError as misfit:
-            refuse(misfit.kind, state.description.name, misfit.argument, misfit.reason)
-        model = state.models[key] = Plan(state.function, state.description, call, values)
-    plan = state.plans[key] = model if model.function is state.function else model.of(state.function)
+            refused = misfit
+        if refused is not None:
+            refuse_call(state.function, args, kwargs, refused)
+        model = state.shared.models[key] = Plan(state.description, call, values)
+    plan = state.plans[key] = model.of(state.function)
     return plan
 
 
-def _is_autocast(args: Sequence[Any]) -> bool:
+def _is_autocast(state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     if not _autocast_is_on():
         return False
-    device = next((value.device.type for value in args if isinstance(value, _Tensor)), "cpu")
+    every = _tensors([*args, *kwargs.values()], state.description.fields)
+    device = next((value.device.type for value in every), "cpu")
     return bool(torch.is_autocast_enabled(device))
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def _tensors(value: Any, fields: Sequence[str], depth: int = 0) -> Iterator[torch.Tensor]:
+    """Yields the tensors in arguments, and in what has `fields` of structs."""
     if isinstance(value, _Tensor):
         yield value
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _tensors(one)
+        return
+    if depth > _DEEPEST or isinstance(value, int | float | str):
+        return
+    if isinstance(value, list | tuple):
+        held: Any = value
     elif isinstance(value, Mapping):
-        yield from _tensors(list(value.values()))
-    elif not isinstance(value, type):
-        names = getattr(type(value), "_fields", None) or getattr(value, "__dict__", None) or ()
-        yield from _tensors([getattr(value, name) for name in names])
+        held = list(value.values())
+    else:
+        held = [one for _, one in _fields_of(value, fields)]
+    for one in held:
+        yield from _tensors(one, fields, depth + 1)
 
 
 def _argument_of(state: State, tensor: torch.Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
@@ -205,31 +264,64 @@ def _argument_of(state: State, tensor: torch.Tensor, args: Sequence[Any], kwargs
     ]
     if all(names == lists[0] for names in lists):
         for name, value in (*zip(lists[0], args, strict=False), *kwargs.items()):
-            if any(one is tensor for one in _tensors(value)):
+            if any(one is tensor for one in _tensors(value, state.description.fields)):
                 return name
     return ""
 
 
-def _is_traced(state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether some argument is of a class that takes operators into its own hands."""
+def _derived(state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
+    """Returns tensors of classes that may take functions or operators into their own hands."""
+    every = _tensors([*args, *kwargs.values()], state.description.fields)
+    return [one for one in every if type(one) is not _Tensor and type(one) is not _Parameter]
+
+
+def _is_traced(
+    state: State, args: Sequence[Any], kwargs: Mapping[str, Any], derived: Sequence[torch.Tensor]
+) -> bool:
+    """Whether one of those is of a class that takes operators into its own hands."""
     found = False
-    for one in _tensors([*args, *kwargs.values()]):
+    for one in derived:
         kind = type(one)
-        if kind is _Tensor or kind is _Parameter or kind.__torch_dispatch__ is _disabled:
+        if kind.__torch_dispatch__ is _disabled:
             continue
-        if kind.__name__ == "DTensor":
-            reason = "a DTensor isn't taken: give its to_local(), and make a DTensor of the result"
-            refuse(TypeError, state.description.name, _argument_of(state, one, args, kwargs), reason)
+        reason = _NOT_TAKEN.get(kind.__name__)
+        if reason is not None:
+            refuse("type-mismatch", state.description.name, _argument_of(state, one, args, kwargs), reason)
         found = True
     return found
 
 
 _disabled = torch._C._disabled_torch_dispatch_impl
 
+#: Classes of PyTorch's own that have operators of their own, which kernels are none of.
+_NOT_TAKEN = {
+    "DTensor": "a DTensor isn't taken: give its to_local(), and make a DTensor of the result",
+    "NestedTensor": "a nested tensor isn't taken: give its values(), and make a nested tensor of the result",
+}
+
 
 def watched_call(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Makes a call that something watches."""
     return _call(state_of(function), args, kwargs)
+
+
+def call_with_casts(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Makes a call that was refused for its tensors' types, with those that torch.autocast() gives them.
+
+    Returns NotImplemented where it gives them no others.
+    """
+    state = state_of(function)
+    try:
+        plan = plan_of(state, args, kwargs, _is_autocast(state, args, kwargs))
+        is_given = any(
+            slot.is_output and value is not None
+            for slot, value in zip(
+                plan.slots, values_of(plan.call, plan.slots, bind(plan.call, args, kwargs)), strict=True
+            )
+        )
+    except _kf.ArgumentError:
+        return NotImplemented
+    return NotImplemented if is_given or not plan.casts else _call(state, args, kwargs)
 
 
 def _is_forward_mode() -> bool:
@@ -276,24 +368,23 @@ def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tracing = _tracing_state()
     if tracing is not None:
         return _call_in_jit(state, args, kwargs, tracing)
-    if _dispatch_modes() > 0 or _is_traced(state, args, kwargs):
+    derived = _derived(state, args, kwargs)
+    if derived and has_torch_function(derived):
+        called = state.function if state.outputs is None else partial(_call_of_these, state)
+        return handle_torch_function(called, derived, *args, **kwargs)
+    if _dispatch_modes() > 0 or _is_traced(state, args, kwargs, derived):
         return traced_call(key_of_state(state), args, kwargs, False)
-    plan = plan_of(state, args, kwargs, _is_autocast(args))
+    plan = plan_of(state, args, kwargs, _is_autocast(state, args, kwargs))
     if (
         plan.is_quick
         and not (kwargs or state.endings)
         and all(type(one) in (_Tensor, _Parameter, *_NUMBERS) for one in args)
     ):
-        apply = flat_apply if plan.fused is None else fused_apply
+        apply = apply_of(FlatCall if plan.fused is None else FusedCall, plan.name)
         state.quick[_flat_key(args)] = apply, plan
         if not _functorch_is_active() and not _is_forward_mode():
             return apply(plan, *args)
-    if plan.unstated and plan.call.backward:
-        reason = (
-            "it is a DiffTensorView, which a call may read or write, and autograd has to know which: "
-            f"{plan.name}.torch(outputs=[...]) names those that it writes"
-        )
-        refuse(RuntimeError, plan.name, plan.unstated[0], reason)
+    _refuse_unfollowed(state, plan, args, kwargs)
     if not kwargs and plan.is_plain:
         values: Sequence[Any] = args
         more = None
@@ -309,6 +400,22 @@ def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return call_eagerly(plan, more, values)
 
 
+def _refuse_unfollowed(state: State, plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuses what autograd can't follow."""
+    if plan.unstated and plan.call.backward:
+        reason = (
+            "it is a DiffTensorView, which a call may read or write, and autograd has to know which: "
+            f"{plan.name}.torch(outputs=[...]) names those that it writes"
+        )
+        refuse("not-differentiable", plan.name, plan.unstated[0], reason)
+    if plan.unfollowed and _is_followed(state, args, kwargs):
+        reason = (
+            "it comes back as structs, which autograd can't follow: give it the key 'fields' in the call "
+            "spec, for a tensor for each field, or call under torch.no_grad()"
+        )
+        refuse("not-differentiable", plan.name, plan.unfollowed[0], reason)
+
+
 def _split(
     state: State, plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
@@ -317,8 +424,9 @@ def _split(
     every = values_of(plan.call, slots, bind(plan.call, args, kwargs))
     for slot, value in zip(slots, every, strict=True):
         if slot.is_output and value is not None:
-            raise RuntimeError(
+            text = (
                 f"{plan.name}(): functions with out=... arguments don't support automatic differentiation, "
                 f"but one of the arguments requires grad (argument '{slot.name}' is given)"
             )
+            raise error("not-differentiable", text)
     return [every[i] for i in plan.inputs], {name: kwargs[name] for name in RESERVED if name in kwargs}

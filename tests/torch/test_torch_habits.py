@@ -1,0 +1,489 @@
+"""What PyTorch's users do with any function, and so with ours: see also test_random_programs.py."""
+
+import copy
+import gc
+import pickle
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import kernelfunctions as kf
+import pytest
+import torch
+from loader import Loader
+from torch.func import grad, vjp, vmap
+
+
+@pytest.fixture(scope="module")
+def habits(generated: Loader) -> ModuleType:
+    return generated("habits")
+
+
+@pytest.fixture
+def x(torch_device: str) -> torch.Tensor:
+    return torch.tensor([1.0, 2.0, 3.0], device=torch_device)
+
+
+@pytest.fixture
+def k(torch_device: str) -> torch.Tensor:
+    return torch.full((3,), 2.0, device=torch_device)
+
+
+def same(found: Any, expected: torch.Tensor) -> None:
+    assert isinstance(found, torch.Tensor)
+    torch.testing.assert_close(found.detach(), expected.detach())
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    torch._dynamo.reset()
+    made: Callable[..., Any] = torch.compile(function, backend="aot_eager", fullgraph=True)
+    return made
+
+
+# ---- Autocast ----
+
+CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "plain": lambda f, x, k: f.square(x, k),
+    "by name": lambda f, x, k: f.square(k=k, x=x),
+    "operator": lambda f, x, k: f.square.torch()(x, k),
+    "registered": lambda _f, x, k: torch.ops.habits.square(x, k),
+    "compiled": lambda f, x, k: compiled(lambda x: f.square(x, k))(x),
+    "compiled by name": lambda f, x, k: compiled(lambda x: f.square(k=k, x=x))(x),
+    "vmap": lambda f, x, k: vmap(f.square)(x[None], k[None])[0],
+    "checkpoint": lambda f, x, k: torch.utils.checkpoint.checkpoint(f.square, x, k, use_reentrant=False),
+}
+
+
+@pytest.mark.parametrize("way", CALLS)
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast(
+    habits: ModuleType, x: torch.Tensor, k: torch.Tensor, way: str, watched: bool, dtype: torch.dtype
+) -> None:
+    habits.torch.register()
+    half = x.to(dtype).requires_grad_(watched)
+    with torch.autocast(x.device.type, dtype):
+        found = CALLS[way](habits, half, k)
+    assert found.dtype == torch.float32
+    same(found, x * x * k)
+    if watched:
+        found.sum().backward()
+        assert half.grad is not None
+        same(half.grad.float(), 2 * x * k)
+    with pytest.raises(kf.ArgumentTypeError):
+        habits.square(half, k)
+
+
+def test_autocast_in_structs(habits: ModuleType, x: torch.Tensor) -> None:
+    pos = torch.ones(3, 3, device=x.device)
+    with torch.autocast(x.device.type, torch.bfloat16):
+        same(habits.at({"pos": pos.bfloat16(), "dir": pos}, x), 1 + x[:, None].expand(3, 3))
+        same(
+            compiled(lambda x: habits.at({"pos": pos.bfloat16(), "dir": pos}, x))(x),
+            1 + x[:, None].expand(3, 3),
+        )
+
+
+def test_autocast_changes_no_copies(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    """What a call writes is never a copy that nobody sees."""
+    for watched in (False, True):
+        y = x.bfloat16().requires_grad_(watched) * 1
+        before = y.detach().clone()
+        out = torch.full((3,), -7.0, device=x.device)
+        with torch.autocast(x.device.type, torch.bfloat16):
+            with pytest.raises(kf.ArgumentTypeError, match="square_in_place: argument 'x'"):
+                habits.square_in_place(y, k)
+            with pytest.raises(kf.ArgumentError), torch.set_grad_enabled(watched):
+                habits.square(y, k, out=out)
+        same(y, before)
+        same(out, torch.full_like(out, -7))
+
+
+def test_autocast_of_numbers(habits: ModuleType, x: torch.Tensor) -> None:
+    if x.device.type != "cpu":
+        pytest.skip("needs tensors on the CPU, which are read as numbers")
+    with torch.autocast("cpu", torch.bfloat16):
+        same(habits.square(x, torch.tensor(2.0).bfloat16()), 2 * x * x)
+        same(habits.scaled(x.bfloat16(), 2.0), 2 * x)
+
+
+# ---- Results ----
+
+
+def test_tensors_in_tensors_out(habits: ModuleType, x: torch.Tensor) -> None:
+    single = torch.tensor(3.0, device=x.device)
+    for watched in (False, True):
+        given = single.clone().requires_grad_(watched)
+        found = habits.next(given)
+        same(found, torch.tensor(10.0, device=x.device))
+        assert found.requires_grad is watched
+    same(habits.next.call(single), torch.tensor(10.0, device=x.device))
+    assert type(habits.next(3.0)) is float
+    if x.device.type == "cpu":
+        same(habits.scaled(x, 2.0), 2 * x)
+        same(habits.scaled([1.0, 2.0, 3.0], torch.tensor(2.0)), 2 * x)
+        same(habits.square(3.0 * x, torch.tensor(2.0)), 18 * x * x)
+
+
+def test_results_can_be_pickled(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    found = habits.both(x, k)
+    loaded = pickle.loads(pickle.dumps(found))
+    assert type(loaded) is type(found)
+    for one, other in zip(loaded, found, strict=True):
+        same(one, other)
+    assert type(copy.deepcopy(found)) is type(found)
+
+
+class Items(torch.utils.data.Dataset):  # type: ignore[misc]
+    """What a DataLoader's workers call."""
+
+    def __init__(self, habits: ModuleType) -> None:
+        self.both = habits.both
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, i: int) -> Any:
+        return self.both(torch.full((2,), float(i)), torch.ones(2))
+
+
+def test_workers_return_results(habits: ModuleType) -> None:
+    loader: Any = torch.utils.data.DataLoader(
+        Items(habits), batch_size=2, num_workers=1, multiprocessing_context="spawn", timeout=60
+    )
+    sums = torch.cat([batch.result for batch in loader])
+    same(sums, torch.arange(4.0)[:, None].expand(4, 2) + 1)
+
+
+def test_structs_that_come_back_are_not_dropped(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    """Autograd can't follow a kf.Tensor of structs, and says so."""
+    assert isinstance(habits.two(x, k), kf.Tensor)
+    with pytest.raises(kf.ArgumentRuntimeError, match="two: argument 'result': it comes back as structs"):
+        habits.two(x.requires_grad_(), k)
+    with torch.no_grad():
+        assert isinstance(habits.two(x, k), kf.Tensor)
+
+
+# ---- What requires gradients, and gets none ----
+
+
+def test_parameters_without_a_derivative(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    weight = k.requires_grad_()
+    assert not habits.weighted(x, weight).requires_grad
+    x.requires_grad_()
+    habits.weighted(x, weight).sum().backward()
+    same(x.grad, 2 * x * weight)
+    assert weight.grad is None
+    x.grad = None
+    compiled(habits.weighted)(x, weight).sum().backward()
+    same(x.grad, 2 * x * weight)
+    assert weight.grad is None
+
+
+# ---- Structs ----
+
+
+class Node:
+    """A user's own class, with more than the struct has."""
+
+    def __init__(self, pos: Any, dir: Any) -> None:
+        self.pos, self.dir, self.parent = pos, dir, self
+
+
+@dataclass(slots=True)
+class Slotted:
+    pos: Any
+    dir: Any
+
+
+class Rays(torch.nn.Module):  # type: ignore[misc]
+    def __init__(self, pos: torch.Tensor, dir: torch.Tensor) -> None:
+        super().__init__()
+        self.pos, self.dir = torch.nn.Parameter(pos), torch.nn.Parameter(dir)
+
+
+@pytest.mark.parametrize("kind", [Node, Slotted, Rays])
+def test_objects_stand_for_structs(habits: ModuleType, x: torch.Tensor, kind: Any) -> None:
+    ones = torch.ones(3, 3, device=x.device)
+    for watched in (False, True, False):
+        ray = kind(ones.clone().requires_grad_(watched), ones)
+        expected = 1 + x[:, None].expand(3, 3)
+        same(habits.at(ray, x), expected)
+        same(compiled(lambda x, ray=ray: habits.at(ray, x))(x), expected)
+        if watched:
+            habits.at(ray, x).sum().backward()
+            same(ray.pos.grad, ones)
+
+
+def test_fields_of_other_kinds_are_no_known_call(habits: ModuleType, x: torch.Tensor) -> None:
+    """A class says nothing of its fields: each call looks at them."""
+    ones = torch.ones(3, 3, device=x.device)
+    habits.at(Slotted(ones.clone().requires_grad_(), ones), x)
+    with pytest.raises(kf.ArgumentTypeError, match=r"argument 'ray[.]pos'"):
+        habits.at(Slotted(ones.long(), ones.clone().requires_grad_()), x)
+
+
+def test_what_holds_itself_is_refused(habits: ModuleType, x: torch.Tensor) -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    for other in (x, x.clone().requires_grad_()):
+        with pytest.raises(kf.ArgumentTypeError, match="square: argument 'x': lists nest more than 12 deep"):
+            habits.square(endless, other)
+        held: dict[str, Any] = {"dir": other}
+        held["pos"] = held
+        with pytest.raises(kf.ArgumentTypeError, match=r"at: argument 'ray.pos'"):
+            habits.at(held, other)
+
+
+# ---- Errors ----
+
+WRONG: dict[str, Callable[[Any, Any], Any]] = {
+    "dtype": lambda f, x: f.square(torch.tensor([1, 2, 3], device=x.device), x),
+    "dtype of an overload": lambda f, x: f.named(x.double(), x),
+    "rank": lambda f, x: f.square(x[None], x),
+    "extent": lambda f, x: f.square(torch.ones(4, device=x.device), x),
+    "missing": lambda f, x: f.square(x),
+    "unknown": lambda f, x: f.square(x, q=1),
+    "too many": lambda f, x: f.square(x, x, x, x),
+    "twice": lambda f, x: f.square(x, x, x=x),
+    "text": lambda f, x: f.square(x, "a"),
+    "field": lambda f, x: f.at({"pos": torch.ones(3, 3, device=x.device)}, x),
+    "no field": lambda f, x: f.at({"pos": x, "dir": x, "far": x}, x),
+    "meta": lambda f, x: f.square(x, torch.ones(3, device="meta")),
+    "shape": lambda f, x: f.square(x, x, shape=(2,)),
+    "Slang's name": lambda f, x: f.named(**{"self": x, "lambda": x}),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_errors_are_the_same_with_gradients(habits: ModuleType, x: torch.Tensor, what: str) -> None:
+    with pytest.raises(kf.Error) as plain:
+        WRONG[what](habits, x)
+    with pytest.raises(kf.Error) as watched:
+        WRONG[what](habits, x.clone().requires_grad_())
+    assert type(watched.value) is type(plain.value)
+    assert watched.value.code == plain.value.code != ""
+    expected = str(plain.value).replace(", requires_grad=True", "")
+    assert str(watched.value).replace(", requires_grad=True", "") == expected
+
+
+def test_what_has_no_derivative_is_an_error_of_ours(habits: ModuleType, x: torch.Tensor) -> None:
+    x.requires_grad_()
+    with pytest.raises(kf.ArgumentRuntimeError, match="tripled: it has no backward pass") as caught:
+        habits.tripled(x).sum().backward()
+    assert caught.value.code == "not-differentiable"
+    (first,) = torch.autograd.grad(habits.next(x).sum(), x, create_graph=True)
+    with pytest.raises(kf.ArgumentRuntimeError, match="next: its gradient can't be differentiated again"):
+        first.sum().backward()
+
+
+def test_words_of_python_as_names(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    habits.torch.register()
+    module = kf.torch.module(habits.named, parameters={"self_": x})
+    for found in (
+        habits.named(self_=x, lambda_=k),
+        habits.named.call(self_=x, lambda_=k),
+        torch.ops.habits.named(self_=x, lambda_=k),
+        compiled(lambda x: habits.named(self_=x, lambda_=k))(x),
+        module(lambda_=k),
+        habits.named(self_=x.requires_grad_(), lambda_=k),
+    ):
+        same(found, x * k)
+
+
+# ---- Transforms ----
+
+
+def test_derivatives_in_batches(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    expected = torch.diag(2 * x * k)
+    for strategy in ("forward-mode", "reverse-mode"):
+        found = torch.autograd.functional.jacobian(
+            lambda x: habits.square(x, k), x, vectorize=True, strategy=strategy
+        )
+        same(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore:Input #0 requires gradient and is not a double precision")
+def test_gradcheck_in_batches(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    assert torch.autograd.gradcheck(
+        lambda x: habits.square(x, k),
+        x.requires_grad_(),
+        eps=1e-2,
+        atol=1e-2,
+        rtol=1e-2,
+        check_forward_ad=True,
+        check_batched_grad=True,
+        check_batched_forward_grad=True,
+    )
+
+
+def test_batches_of_none(habits: ModuleType, torch_device: str) -> None:
+    def none(*shape: int) -> torch.Tensor:
+        return torch.zeros(0, *shape, device=torch_device)
+
+    assert vmap(habits.next)(none()).shape == (0,)
+    assert vmap(habits.next)(none(3)).shape == (0, 3)
+    assert vmap(grad(lambda x: habits.next(x).sum()))(none(3)).shape == (0, 3)
+    assert vmap(habits.loss)(none(4), none(4)).shape == (0,)
+    assert vmap(grad(lambda x: habits.loss(x, x.detach()).sum()))(none(4)).shape == (0, 4)
+    assert vmap(habits.square.torch())(none(3), none(3)).shape == (0, 3)
+    pair = vmap(lambda x, y: tuple(habits.both(x, y)))(none(4), none(4))
+    assert [one.shape for one in pair] == [(0, 4), (0, 4)]
+    tangents = vmap(lambda x, t: torch.func.jvp(lambda x: habits.square(x, 2.0), (x,), (t,)))(
+        none(3), none(3)
+    )
+    assert [one.shape for one in tangents] == [(0, 3), (0, 3)]
+
+
+def test_results_of_vjp_require_gradients_of_the_rest(
+    habits: ModuleType, x: torch.Tensor, k: torch.Tensor
+) -> None:
+    x.requires_grad_()
+    k.requires_grad_()
+    found, _ = vjp(lambda x: habits.square(x, k), x)
+    found.sum().backward()
+    same(k.grad, x * x)
+
+
+def test_sizes_that_depend_on_data(habits: ModuleType, x: torch.Tensor) -> None:
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        run = compiled(lambda x: habits.square(habits.next(x[x > 1.5]), x[x > 1.5]))
+        for given in (x, -x, x * 0 + 2):
+            chosen = given[given > 1.5]
+            same(run(given), (chosen**2 + 1) ** 2 * chosen)
+
+
+# ---- Classes of tensors ----
+
+
+class Named(torch.Tensor):  # type: ignore[misc]
+    """A subclass that leaves functions to PyTorch."""
+
+
+class Seen(torch.Tensor):  # type: ignore[misc]
+    functions: list[Any] = []  # noqa: RUF012
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        cls.functions.append(function)
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+def test_subclasses_stay_what_they_are(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    for watched in (False, True):
+        given = x.clone().requires_grad_(watched).as_subclass(Named)
+        found = habits.square(given, k)
+        assert type(found) is type(torch.mul(given, k)) is Named
+        same(found.as_subclass(torch.Tensor), x * x * k)
+        assert [type(one) for one in habits.both(given, k)] == [Named, Named]
+
+
+def test_subclasses_take_functions_over(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    Seen.functions.clear()
+    found = habits.square(x.as_subclass(Seen), k)
+    assert Seen.functions[0] is habits.square
+    assert type(found) is Seen
+    with torch._C.DisableTorchFunctionSubclass():
+        assert type(habits.square(x.as_subclass(Seen), k)) is torch.Tensor
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
+def test_nested_tensors_are_refused(habits: ModuleType, layout: torch.layout, torch_device: str) -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout, device=torch_device)
+    with pytest.raises(kf.ArgumentTypeError, match="argument 'x': a nested tensor"):
+        habits.next(nested)
+
+
+# ---- Views, names, and what lives how long ----
+
+
+def test_views_that_are_read_are_not_counted_as_written(generated: Loader, torch_device: str) -> None:
+    square = generated("views").square.torch(outputs=["output"])
+    read, written = torch.ones(3, device=torch_device), torch.zeros(3, device=torch_device)
+    other = read.clone().requires_grad_()
+    kept = other * read
+    with torch.no_grad():
+        square(read, written, shape=(3,))
+    same(written, read * read)
+    assert (read._version, written._version) == (0, 1)
+    kept.sum().backward()
+
+
+def test_graphs_name_the_function(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    x.requires_grad_()
+    for found, name in (
+        (habits.square(x, k), "squareBackward"),
+        (habits.loss(x, k), "lossBackward"),
+        (habits.both(x, k)[0], "bothBackward"),
+        (habits.square.torch()(x, k), "squareBackward"),
+        (torch.compile(habits.square, backend="eager")(x, k), "squareBackward"),
+    ):
+        assert type(found.grad_fn).__name__ == name
+    with torch.profiler.profile() as profile:
+        habits.square(x, k).sum().backward()
+    assert {"square", "squareBackward"} <= {one.key for one in profile.key_averages()}
+
+
+def test_a_module_takes_the_leaf_that_an_optimiser_has(
+    habits: ModuleType, x: torch.Tensor, k: torch.Tensor
+) -> None:
+    leaf = x.requires_grad_()
+    optimiser = torch.optim.SGD([leaf], 0.5)
+    module = kf.torch.module(habits.square, parameters={"x": leaf})
+    assert next(iter(module.parameters())) is leaf
+    module(k).sum().backward()
+    before = leaf.detach().clone()
+    optimiser.step()
+    same(leaf, before - 0.5 * 2 * before * k)
+    assert list(module.state_dict()) == ["x"]
+
+
+def first(x: torch.Tensor) -> torch.Tensor:
+    """Indices, all 0."""
+    return torch.zeros(x.shape, dtype=torch.uint32, device=x.device)
+
+
+WAYS: dict[str, Callable[[Any, torch.Tensor], Any]] = {
+    "a call": lambda f, x: f(x.detach(), first(x)),
+    "gradients": lambda f, x: f(x, first(x)).sum().backward(),
+    "a graph": lambda f, x: f(x, first(x)),
+    "torch()": lambda f, _x: f.torch(),
+    "a module": lambda f, x: kf.torch.module(f)(x, first(x)),
+    "grad()": lambda f, x: grad(lambda y: f(y, first(x)).sum())(x),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_functions_free_what_was_set(habits: ModuleType, x: torch.Tensor, way: str) -> None:
+    """At once: not when the garbage collector comes by."""
+    x.requires_grad_()
+    left = []
+    gc.collect()
+    gc.disable()
+    try:
+        for i in range(4):
+            table = torch.full((5,), float(i), device=x.device)
+            left.append(weakref.ref(table))
+            WAYS[way](habits.look.set(table=table), x)
+            del table
+        assert [one() for one in left] == [None] * len(left)
+    finally:
+        gc.enable()
+
+
+def test_a_loss_frees_its_gradients(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    x.requires_grad_()
+    loss = habits.loss(x, k)
+    assert loss.grad_fn is not None
+    loss.backward(retain_graph=True)
+    loss.backward()
+    same(x.grad, 4 * (x - k))
+    with pytest.raises(RuntimeError, match="second time"):
+        loss.backward()
+    kept = [one for one in gc.get_referents(loss.grad_fn) if isinstance(one, torch.Tensor)]
+    held = [one for one in vars(loss.grad_fn).values() if isinstance(one, torch.Tensor | list)]
+    assert kept == []
+    assert not any(isinstance(one, torch.Tensor) for each in held for one in each)
