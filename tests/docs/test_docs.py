@@ -267,6 +267,20 @@ def test_pytorch(
     assert run("env", f"PYTHONPATH={path}", sys.executable, tmp_path / "page.py", cwd=tmp_path) == expected
 
 
+def test_pytorchs_generated_tests(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The page's commands, as they stand there, in the folder of its files."""
+    page = source_dir / "docs" / "pytorch.md"
+    (tmp_path / "curves.slang").write_text(blocks(page, "slang")[0])
+    (tmp_path / "curves.kf.json").write_text(blocks(page, "json")[0])
+    (inputs,) = (code for code in blocks(page, "python") if code.startswith("extents"))
+    (tmp_path / "curves_torch_inputs.py").write_text(inputs)
+    (commands,) = (code for code in blocks(page, "") if "--torch-tests" in code)
+    generate, check = (line.removeprefix("$ ").split() for line in commands.splitlines())
+    run(build_dir / "tool" / generate[0], *generate[1:], cwd=tmp_path)
+    printed = run(sys.executable, "-m", *check, "-p", "no:cacheprovider", cwd=tmp_path)
+    assert re.search(r"= 28 passed", printed), printed
+
+
 def test_constants_at_run_time(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
     """The page's filters compute what their constants say, in both languages."""
     page = source_dir / "docs" / "link_time.md"

@@ -633,7 +633,7 @@ class Tangents(_Derivatives):
         def of_one(one: torch.Tensor) -> tuple[torch.Tensor, ...]:
             return tuple(self._differentiable(call(*{**tensors, path: one}.values()), "tangent"))
 
-        direction = torch.from_numpy(along).to(tensors[path].device, tensors[path].dtype)
+        direction = torch.as_tensor(along).to(tensors[path].device, tensors[path].dtype)
         results, tangents = torch.func.jvp(of_one, (tensors[path],), (direction,))
         weights = _random_weights([one.shape for one in results])
         return sum(
