@@ -541,6 +541,13 @@ py::object Call::result(const manifest::ParameterTree& parameter, std::size_t& a
     return make_struct(parameter, fields, *info_.classes);
 }
 
+/// Alerts of tensors of floats that kernels add to in whatever order.
+void alert_of_sums(const manifest::Call& call, const auto& alert) {
+    for (const manifest::Argument& leaf : call.arguments) {
+        if (manifest::adds_atomically(leaf) && is_floating(leaf.element.scalar)) alert(leaf.name);
+    }
+}
+
 }  // namespace
 
 py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
@@ -559,17 +566,21 @@ py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
     const bool is_as_torch_says = !settings.options.deterministic && overloads.reader().torch.first() &&
                                   Torch::loaded()->is_deterministic();
     if (is_as_torch_says) settings.options.deterministic = true;
+    const auto alert = [&](const std::string& sum) {
+        // Raises, or warns where that is all that PyTorch is set to do.
+        (void)py::module_::import("kernelfunctions.torch._deterministic")
+            .attr("alert")(name_of_pass(*overloads.taken().info, pass), sum);
+    };
     try {
         Call full(overloads, pass, encoder, std::move(settings));
+        if (is_as_torch_says && runs_forward(pass)) alert_of_sums(full.call(), alert);
         py::object result = full.run(before);
         if (!full.crosses()) quick.keep(*overloads.taken().info, full.call());
         return result;
     } catch (const ArgumentError& error) {
         if (!is_as_torch_says || error.code() != ErrorCode::no_deterministic_kernel) throw;
     }
-    // Raises, or warns where that is all that PyTorch is set to do.
-    (void)py::module_::import("kernelfunctions.torch._deterministic")
-        .attr("alert")(name_of_pass(*overloads.taken().info, pass));
+    alert({});
     Options other = options;
     other.deterministic = false;
     return call(info, pass, encoder, arguments, other, watched, before);

@@ -385,6 +385,28 @@ def test_passes_without_a_deterministic_kernel(generated: Loader, torch_device: 
 
 
 @pytest.mark.usefixtures("deterministic")
+def test_what_adds_atomically_by_itself(generated: Loader, torch_device: str) -> None:
+    """An AtomicTensor of floats is summed in whatever order: nothing could make that deterministic."""
+    add_to = generated("reports").add_to
+    sums = torch.zeros(3, device=torch_device)
+    at = torch.arange(3, dtype=torch.int32, device=torch_device)
+    given = (sums, at, torch.ones(3, device=torch_device))
+    with pytest.raises(
+        kf.ArgumentRuntimeError, match=r"add_to does not have a det.* adds to 'sums'"
+    ) as caught:
+        add_to(*given)
+    assert caught.value.code == "no-deterministic-kernel"
+    same(sums, torch.zeros(3, device=torch_device))
+    add_to.options(deterministic=False)(*given)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    with pytest.warns(UserWarning, match="add_to does not have a deterministic implementation"):
+        add_to(*given)
+    torch.use_deterministic_algorithms(False)
+    add_to(*given)
+    same(sums, torch.full((3,), 3.0, device=torch_device))
+
+
+@pytest.mark.usefixtures("deterministic")
 def test_without_a_deterministic_kernel(gradients: ModuleType, torch_device: str) -> None:
     """It is refused as PyTorch refuses its own functions, or warned of."""
     x = torch.ones(4, 3, device=torch_device)

@@ -2,10 +2,15 @@
 
 import copy
 import gc
+import json
+import os
 import pickle
+import subprocess
+import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -395,6 +400,59 @@ def test_nested_tensors_are_refused(habits: ModuleType, layout: torch.layout, to
     nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout, device=torch_device)
     with pytest.raises(kf.ArgumentTypeError, match="argument 'x': a nested tensor"):
         habits.next(nested)
+
+
+# ---- Operators that are saved ----
+
+SAVE = """
+import torch, later
+
+class Squared(torch.nn.Module):
+    def forward(self, x, k):
+        return later.square(x, k)
+
+n = torch.export.Dim("n")
+given = torch.ones(3), torch.ones(3)
+program = torch.export.export(Squared(), given, dynamic_shapes=({0: n}, {0: n}))
+torch.export.save(program, "program.pt2")
+"""
+LOAD = """
+import torch, later
+
+later.torch.register()
+program = torch.export.load("program.pt2").module()
+print(program(torch.arange(4.0), torch.full((4,), 2.0)).tolist())
+"""
+
+
+def test_alternatives_keep_operators_names(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
+    """What was exported loads where the spec has got more."""
+
+    def run(kinds: dict[str, Any], program: str) -> str:
+        spec = json.loads((source_dir / "tests" / "python" / "specs" / "habits.kf.json").read_text())
+        call = {"function": "square", "args": kinds, "backward": True}
+        module = source_dir / "tests" / "python" / "specs" / "habits.slang"
+        spec |= {"name": "later", "modules": [str(module)], "calls": [call]}
+        (tmp_path / "later.kf.json").write_text(json.dumps(spec))
+        kfgen = [build_dir / "tool" / "kfgen", "generate", "later.kf.json", "-o", tmp_path, "--python"]
+        subprocess.run(kfgen, cwd=tmp_path, check=True, capture_output=True)
+        path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+        environment = os.environ | {"PYTHONPATH": path}
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run({"x": "tensor[1]", "k": "tensor[1]"}, SAVE)
+    assert (
+        run({"x": ["tensor[2]", "tensor[1]"], "k": ["value", "tensor[1]"]}, LOAD) == "[0.0, 2.0, 8.0, 18.0]\n"
+    )
 
 
 # ---- Views, names, and what lives how long ----
