@@ -91,6 +91,15 @@ Encoder hook_encoder(std::shared_ptr<DeviceState> device) {
     return Encoder(std::move(state));
 }
 
+Encoder taken_hook_encoder(Encoder& encoder) {
+    EncoderState& open = encoder.state();
+    auto state = std::make_unique<EncoderState>();
+    state->recorder = std::move(open.recorder);
+    state->device = open.device;
+    state->target = open.target;
+    return Encoder(std::move(state));
+}
+
 Encoder keeping_encoder(std::shared_ptr<DeviceState> device) {
     auto state = std::make_unique<EncoderState>();
     state->recorder = std::make_unique<KeptCalls>();

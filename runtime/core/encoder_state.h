@@ -25,6 +25,8 @@ struct EncoderState {
 
 /// An encoder for hooks, whose recorder is a CommandLog.
 [[nodiscard]] Encoder hook_encoder(std::shared_ptr<DeviceState> device);
+/// One with what such an encoder holds, which is over then.
+[[nodiscard]] Encoder taken_hook_encoder(Encoder& encoder);
 /// An encoder whose recorder is a KeptCalls.
 [[nodiscard]] Encoder keeping_encoder(std::shared_ptr<DeviceState> device);
 /// The recorder of such an encoder; null for any other.

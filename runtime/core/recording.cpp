@@ -3,6 +3,7 @@
 
 #include <kf/error.h>
 
+#include <atomic>
 #include <string>
 
 #include "core/kept_call.h"
@@ -10,9 +11,25 @@
 namespace kf::detail {
 namespace {
 
+std::atomic<Recording::Find>& finder() {
+    static std::atomic<Recording::Find> find = nullptr;
+    return find;
+}
+
+/// How many Unrecorded the thread has.
+int& unrecorded() {
+    thread_local int count = 0;
+    return count;
+}
+
+Recording* found() {
+    const Recording::Find find = finder().load(std::memory_order_relaxed);
+    return find == nullptr || unrecorded() > 0 ? nullptr : find();
+}
+
 template <class Memory>
 void check(const char* what, const Memory& memory) {
-    Recording* const recording = Recording::current();
+    Recording* const recording = found();
     if (recording == nullptr || recording->kept() == nullptr || !recording->kept()->writes(memory)) return;
     throw ArgumentError(ErrorCode::graph_context,
                         std::string(what) +
@@ -22,10 +39,16 @@ void check(const char* what, const Memory& memory) {
 
 }  // namespace
 
-Recording*& Recording::current() {
-    thread_local Recording* current = nullptr;
-    return current;
+void Recording::set_find(Find find) { finder() = find; }
+
+Recording* Recording::current() {
+    Recording* const recording = found();
+    if (recording != nullptr) recording->check_place();
+    return recording;
 }
+
+Unrecorded::Unrecorded() { ++unrecorded(); }
+Unrecorded::~Unrecorded() { --unrecorded(); }
 
 void check_unrecorded(const char* what) {
     if (Recording::current() == nullptr) return;

@@ -13,10 +13,16 @@ class KeptCalls;
 /// refused, as it would happen once and not in each replay, and so is reading what calls haven't written yet.
 class Recording {
 public:
-    /// The calling thread's; null for none.
-    static Recording*& current();
+    /// Returns the one that takes what the calling thread does; null for none. C++ records into encoders
+    /// that it names; a language with blocks for it says here whose block the thread is in.
+    using Find = Recording* (*)() noexcept;
+    static void set_find(Find find);
+    /// The calling thread's; null for none. Throws where a block is open that may not take what comes.
+    static Recording* current();
 
     virtual ~Recording() = default;
+    /// Throws ArgumentError (graph_context) where it is unknown whether what comes belongs to the block.
+    virtual void check_place() const {}
     /// Where commands on the device are kept. Throws ArgumentError (device_mismatch) where the graph is
     /// another device's.
     virtual KeptCalls& kept_on(const std::shared_ptr<DeviceState>& device) = 0;
@@ -34,13 +40,10 @@ protected:
 /// While it lives, the thread records nothing: for what runs at once in any case.
 class Unrecorded {
 public:
-    Unrecorded() : before_(Recording::current()) { Recording::current() = nullptr; }
-    ~Unrecorded() { Recording::current() = before_; }
+    Unrecorded();
+    ~Unrecorded();
     Unrecorded(const Unrecorded&) = delete;
     Unrecorded& operator=(const Unrecorded&) = delete;
-
-private:
-    Recording* before_;
 };
 
 /// Throws ArgumentError (graph_context) while the thread records. `what`: the operation, for the message.

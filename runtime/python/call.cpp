@@ -117,6 +117,7 @@ public:
         if (encoder_ != nullptr) encoder_->open(context);
         if (crossing_ != nullptr) crossing_->begin();
         {
+            const EncoderUse use(encoder_);
             const TorchRange range(static_cast<bool>(reader_.torch.first()), info_, pass_);
             const GilRelease release;
             detail::invoke(function, overload_, pass_, args_,

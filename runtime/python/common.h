@@ -46,4 +46,7 @@ void bind_profile(py::module_& module);
 void bind_unlaunched_call(py::module_& module);
 void bind_loaded_module(py::module_& module);
 
+/// Once all classes are bound.
+void fix_classes(py::module_& module);
+
 }  // namespace kf::python

@@ -2,6 +2,8 @@
 #include "python/configured_function.h"
 
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "core/mapping.h"
 #include "python/errors.h"
 #include "python/function_types.h"
+#include "python/graph_block.h"
 #include "python/hook.h"
 #include "python/launch.h"
 #include "python/options.h"
@@ -141,7 +144,10 @@ Function Function::with_conformances(const py::object& types) const {
 
 py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Arguments arguments,
                          const Options& options, PyObject* object) const {
-    if (encoder == nullptr) encoder = recording();
+    // A graph may go, and its block may end, while arguments are converted.
+    std::shared_ptr<RecordedCalls> block;
+    if (encoder == nullptr) block = recording();
+    if (block != nullptr) encoder = block.get();
     std::optional<WatchedCall> watched;
     const auto called = [&] {
         return object != nullptr ? py::reinterpret_borrow<py::object>(object) : make_function(with(options));
@@ -179,9 +185,11 @@ py::object Function::run_with_hooks(detail::PassKind pass, RecordedCalls* encode
     const py::object given = py::cast(context);
     for (const py::handle hook : py::reinterpret_borrow<py::tuple>(hooks_))
         call_hook(info_->function.name, hook, given);
+    // Other threads may have the context still, and are refused from here on.
+    std::optional<Encoder> recorded = context->take_recorded();
     Arguments with_theirs = arguments;
     with_theirs.globals = context->globals();
-    return call(*info_, pass, encoder, with_theirs, options, watched, context->recorded());
+    return call(*info_, pass, encoder, with_theirs, options, watched, recorded ? &*recorded : nullptr);
 }
 
 }  // namespace kf::python

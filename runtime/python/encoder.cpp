@@ -8,6 +8,25 @@
 
 namespace kf::python {
 
+void RecordedCalls::check_open() {
+    if (is_over_) {
+        refuse(ErrorCode::graph_context, {"Graph", {}},
+               "the graph's block has ended while a call was being made: nothing is added to it");
+    }
+    if (!std::holds_alternative<Kept>(encoder_)) (void)encoder().state();
+}
+
+EncoderUse::EncoderUse(RecordedCalls* calls) : calls_(calls) {
+    if (calls == nullptr) return;
+    calls->check_open();
+    if (calls->is_in_use_) {
+        refuse(ErrorCode::encoder_submitted, {"Encoder", {}},
+               "another thread, or what a signal interrupted, is recording into it or submitting it: an "
+               "encoder is for one at a time");
+    }
+    calls->is_in_use_ = true;
+}
+
 void RecordedCalls::name(std::shared_ptr<const FunctionInfo> info) {
     named_.push_back({graph()->state()->calls().back(), std::move(info)});
 }
@@ -29,6 +48,7 @@ const detail::KeptCalls* RecordedCalls::kept() {
 namespace {
 
 void submit(RecordedCalls& self) {
+    const EncoderUse use(&self);
     const GilRelease release;
     self.encoder().submit();
 }
@@ -40,6 +60,7 @@ RecordedCommandBuffer finish(RecordedCalls& self) {
                "this encoder is ended with submit(); finish() is for those that "
                "device.encoder(command_buffer=...) makes");
     }
+    const EncoderUse use(&self);
     const GilRelease release;
     return {self.context(), encoder->finish()};
 }

@@ -54,9 +54,10 @@ public:
     detail::KeptCalls& kept_on(const std::shared_ptr<detail::DeviceState>& device) override;
     [[nodiscard]] const detail::KeptCalls* kept() override;
     /// Refuses one that is over.
-    void check_open() {
-        if (!std::holds_alternative<Kept>(encoder_)) (void)encoder().state();
-    }
+    void check_open();
+    /// Refuses all that comes.
+    void end() { is_over_ = true; }
+    [[nodiscard]] bool is_in_use() const { return is_in_use_; }
     [[nodiscard]] bool keeps() const {
         return std::holds_alternative<Kept>(encoder_) || std::holds_alternative<Graph>(encoder_);
     }
@@ -76,6 +77,8 @@ public:
     }
 
 private:
+    friend class EncoderUse;
+
     void open(const Device& device) {
         if (std::holds_alternative<Kept>(encoder_)) encoder_ = Graph(device);
     }
@@ -83,12 +86,25 @@ private:
     ContextPtr context_;
     std::variant<Encoder, CommandBufferEncoder, Kept, Graph> encoder_;
     std::vector<NamedCall> named_;
+    bool is_over_ = false;
+    bool is_in_use_ = false;
 };
 
-/// What records the calls of this thread instead of running them: of a `with kf.Graph()`. Null for none.
-[[nodiscard]] inline RecordedCalls* recording() {
-    return static_cast<RecordedCalls*>(detail::Recording::current());
-}
+/// While it lives, an encoder is one thread's alone, which may let go of Python's lock. Needs the lock at
+/// both ends.
+class EncoderUse {
+public:
+    /// Refuses one that is over, or in use. Null for none.
+    explicit EncoderUse(RecordedCalls* calls);
+    ~EncoderUse() {
+        if (calls_ != nullptr) calls_->is_in_use_ = false;
+    }
+    EncoderUse(const EncoderUse&) = delete;
+    EncoderUse& operator=(const EncoderUse&) = delete;
+
+private:
+    RecordedCalls* calls_;
+};
 
 /// What a finished encoder put into a command buffer of the caller's.
 struct RecordedCommandBuffer {

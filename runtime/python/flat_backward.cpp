@@ -9,6 +9,7 @@
 #include "core/tensor_state.h"
 #include "python/errors.h"
 #include "python/function_types.h"
+#include "python/graph_block.h"
 #include "python/host.h"
 #include "python/quick_call.h"
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "python/common.h"
+#include "python/graph_block.h"
 
 namespace kf::python {
 
@@ -19,6 +20,7 @@ public:
     GilRelease& operator=(const GilRelease&) = delete;
 
 private:
+    BlockWithoutLock block_;  // asked for with the lock
     PyThreadState* state_ = nullptr;
     bool was_inside_ = false;
 };

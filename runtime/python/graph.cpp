@@ -10,6 +10,7 @@
 #include "python/encoder.h"
 #include "python/errors.h"
 #include "python/gil.h"
+#include "python/graph_block.h"
 #include "python/kept_values.h"
 #include "python/prepared.h"
 #include "python/stream.h"
@@ -17,16 +18,17 @@
 namespace kf::python {
 namespace {
 
-/// Calls of the thread that is in its `with` block, then all of them together. Needs the GIL.
+/// Calls in its `with` block, then all of them together. Needs the GIL.
 class RecordedGraph {
 public:
     using PythonClass = RecordedGraph;
 
-    explicit RecordedGraph(ContextPtr device) : calls_(std::move(device), RecordedCalls::Kept()) {}
+    explicit RecordedGraph(ContextPtr device)
+        : calls_(std::make_shared<RecordedCalls>(std::move(device), RecordedCalls::Kept())) {}
     RecordedGraph(const RecordedGraph&) = delete;
     RecordedGraph& operator=(const RecordedGraph&) = delete;
 
-    /// `self`: the Python object, which lives until it is left, since its thread looks for it here.
+    /// `self`: the Python object, which lives until it is left.
     void enter(const py::object& self) {
         if (state_ != State::fresh) refuse_state(state_ == State::open ? "is being recorded" : "is recorded");
         if (recording() != nullptr) {
@@ -34,22 +36,22 @@ public:
                    "this thread is recording another graph, and graphs hold calls and fills: end that one "
                    "first");
         }
-        detail::Recording::current() = &calls_;
+        block_ = GraphBlock::open(calls_);
         self_ = self;
         state_ = State::open;
     }
     void leave(bool failed) {
-        if (recording() != &calls_) {
+        if (block_ == nullptr || !block_->is_open() || !block_->is_of_this_thread()) {
             refuse(ErrorCode::graph_context, {"Graph", {}},
                    "a with block ends in the thread that it began in");
         }
-        detail::Recording::current() = nullptr;
+        block_->close();
         self_ = py::object();  // not the last reference: the caller has one
         state_ = failed ? State::failed : State::recorded;
     }
     void replay(py::handle stream) {
         check_recorded("replay");
-        Graph* const graph = calls_.graph();
+        Graph* const graph = calls_->graph();
         if (graph == nullptr) return;  // no call
         std::optional<Device> on;
         if (!stream.is_none())
@@ -60,9 +62,9 @@ public:
     void set(const py::object& values, const py::kwargs& named) {
         check_recorded("set");
         const KeptArguments given(py::tuple(), named);
-        set_values("Graph", calls_.named(), values, given.view().keywords);
+        set_values("Graph", calls_->named(), values, given.view().keywords);
     }
-    [[nodiscard]] std::size_t size() const { return calls_.named().size(); }
+    [[nodiscard]] std::size_t size() const { return calls_->named().size(); }
     [[nodiscard]] std::string text() const { return "<graph of " + std::to_string(size()) + " calls>"; }
 
 private:
@@ -91,7 +93,8 @@ private:
         refuse(ErrorCode::graph_context, {"Graph", {}}, "the graph " + what);
     }
 
-    RecordedCalls calls_;
+    std::shared_ptr<RecordedCalls> calls_;  ///< which a call that is under way has, too
+    std::shared_ptr<GraphBlock> block_;     ///< null before it is entered
     State state_ = State::fresh;
     py::object self_;  ///< while it is open
 };
@@ -108,12 +111,20 @@ public:
             refuse(ErrorCode::graph_context, {"Node", {}},
                    "the node has its call: node() of the function makes another one");
         }
-        RecordedCalls* const into = recording();
+        const std::shared_ptr<RecordedCalls> into = recording();
         if (into == nullptr) {
             refuse(ErrorCode::graph_context, {"Node", {}},
                    "a node is a call of a graph: call it in a with kf.Graph() block; prepare() is for calls "
                    "by themselves");
         }
+        if (is_called_) {
+            refuse(ErrorCode::graph_context, {"Node", {}},
+                   "one of the arguments of the node's call calls the node, which has one call alone");
+        }
+        struct Called {
+            ~Called() { is = false; }
+            bool& is;
+        } const called{is_called_ = true};
         const std::size_t before = into->named().size();
         py::object result = function_(*arguments, **keywords);
         if (into->named().size() == before) {
@@ -135,6 +146,7 @@ public:
 private:
     py::object function_;
     std::vector<NamedCall> named_;  ///< at most one
+    bool is_called_ = false;        ///< its call is being made
 };
 
 }  // namespace
@@ -144,7 +156,7 @@ py::object make_node(py::object function) { return py::cast(Node(std::move(funct
 void bind_graph(py::module_& module) {
     py::class_<RecordedGraph>(module, "Graph",
                               "Calls that are recorded once and run often, as one: with kf.Graph() as g: "
-                              "records those of its thread, "
+                              "records those in its block, "
                               "and none of them runs. replay() is thread-safe.")
         .def(py::init([](const py::object& device) {
                  return std::make_unique<RecordedGraph>(

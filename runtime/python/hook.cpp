@@ -2,8 +2,8 @@
 #include "python/hook.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/encoder_state.h"
 #include "python/differentiable.h"
@@ -16,18 +16,15 @@
 namespace kf::python {
 namespace {
 
-/// The device of the first tensor in arguments; null where there is none.
-template <class Values>
-ContextPtr first_device(const Values& values) {
+/// The device of the first tensor in a value; null where there is none.
+ContextPtr first_device(py::handle value) {
     ContextPtr found;
-    const auto has_device = [&](py::handle value) {
-        if (const Tensor* tensor = as_tensor(value)) found = tensor->context;
+    const auto has_device = [&](py::handle part) {
+        if (const Tensor* tensor = as_tensor(part)) found = tensor->context;
         return found != nullptr;
     };
-    for (const py::handle value : values) {
-        const Differentiable* const given = as_differentiable(value);
-        if (contains(given != nullptr ? py::handle(given->value) : value, has_device)) break;
-    }
+    const Differentiable* const given = as_differentiable(value);
+    (void)contains(given != nullptr ? py::handle(given->value) : value, has_device);
     return found;
 }
 
@@ -48,33 +45,53 @@ void HookContext::set(const py::object& values, const py::kwargs& named) {
     const std::vector<py::object>& globals = info_->globals;
     // Whether autograd watches the call can't be told here: an operator of PyTorch's may be making it.
     check_gradients(*info_, set_values(name, {}, globals, globals, values, keywords), true);
-    globals_ = set_values(name, globals_, globals, info_->written_globals, values, keywords);
+    // What others set while values are looked at doesn't take from under it what it looks at.
+    const GlobalValues before = globals_;
+    GlobalValues changed = set_values(name, before, globals, info_->written_globals, values, keywords);
+    check_open();
+    globals_ = std::move(changed);
+}
+
+/// Returns the device of what was given to the call, which may end meanwhile: looking at values runs Python.
+ContextPtr HookContext::device_of_arguments() const {
+    std::vector<py::object> values;
+    const auto add = [&](PyObject* value) { values.push_back(py::reinterpret_borrow<py::object>(value)); };
+    std::ranges::for_each(arguments_->positional, add);
+    const Keywords& keywords = arguments_->keywords;
+    for (std::size_t i = 0; i < keywords.size(); ++i) add(keywords.values[i]);
+    for (std::size_t i = 0; i < globals_.size(); ++i) {
+        const auto is_it = [&](const py::object& reached) { return reached.ptr() == globals_.name(i); };
+        if (std::ranges::any_of(info_->globals, is_it)) add(globals_.value(i));
+    }
+    for (const py::object& value : values) {
+        if (ContextPtr found = first_device(value)) return found;
+    }
+    return default_context();
 }
 
 py::object HookContext::encoder() {
     check_open();
     if (!encoder_) {
-        const Keywords& keywords = arguments_->keywords;
-        if (device_ == nullptr) device_ = first_device(arguments_->positional);
-        if (device_ == nullptr) device_ = first_device(std::span(keywords.values, keywords.size()));
-        for (std::size_t i = 0; device_ == nullptr && i < globals_.size(); ++i) {
-            const auto is_it = [&](const py::object& reached) { return reached.ptr() == globals_.name(i); };
-            if (std::ranges::any_of(info_->globals, is_it))
-                device_ = first_device(std::array{py::handle(globals_.value(i))});
-        }
-        if (device_ == nullptr) device_ = default_context();
-        encoder_ = py::cast(RecordedCalls(device_, detail::hook_encoder(device_->device().state())));
+        const ContextPtr device = device_ != nullptr ? device_ : device_of_arguments();
+        check_open();
+        if (!encoder_)
+            encoder_ = py::cast(RecordedCalls(device, detail::hook_encoder(device->device().state())));
     }
     return encoder_;
 }
 
-Encoder* HookContext::recorded() const {
-    return encoder_ ? &py::cast<RecordedCalls&>(encoder_).encoder() : nullptr;
+void HookContext::end() noexcept {
+    arguments_ = nullptr;
+    auto* const recorded = encoder_ ? held<RecordedCalls>(encoder_) : nullptr;
+    if (recorded != nullptr && !recorded->is_in_use()) detail::close_hook_encoder(recorded->encoder());
 }
 
-void HookContext::end() {
+std::optional<Encoder> HookContext::take_recorded() {
     arguments_ = nullptr;
-    if (encoder_) detail::close_hook_encoder(*recorded());
+    if (!encoder_) return std::nullopt;
+    auto& recorded = py::cast<RecordedCalls&>(encoder_);
+    const EncoderUse use(&recorded);
+    return detail::taken_hook_encoder(recorded.encoder());
 }
 
 py::tuple with_hook(const std::string& function, const py::object& hooks, const py::object& callback) {

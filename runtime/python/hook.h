@@ -4,6 +4,7 @@
 #include <kf/encoder.h>
 
 #include <memory>
+#include <optional>
 
 #include "python/arguments.h"
 #include "python/context.h"
@@ -26,14 +27,16 @@ public:
     void set(const py::object& values, const py::kwargs& named);
     /// Made when first asked for.
     py::object encoder();
-    /// What was recorded; null where no hook has asked for the encoder.
-    [[nodiscard]] Encoder* recorded() const;
     [[nodiscard]] const GlobalValues& globals() const { return globals_; }
-    /// The call is over: neither this nor the encoder can be used any more.
-    void end();
+    /// Neither this nor the encoder can be used any more.
+    void end() noexcept;
+    /// The same, once the hooks have returned: what was recorded is the call's; nothing where none has asked
+    /// for the encoder. Refuses to while a thread records.
+    [[nodiscard]] std::optional<Encoder> take_recorded();
 
 private:
     void check_open() const;
+    [[nodiscard]] ContextPtr device_of_arguments() const;
 
     std::shared_ptr<const FunctionInfo> info_;
     GlobalValues globals_;

@@ -29,6 +29,7 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_loaded_module(module);
     kf::python::bind_described_calls(module);
     kf::python::refuse_pickling(module);
+    kf::python::fix_classes(module);
 }
 
 /// What Python calls. Only the main interpreter goes on to pybind11, which would wait for itself in others.

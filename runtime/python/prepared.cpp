@@ -16,6 +16,7 @@
 #include "python/errors.h"
 #include "python/function.h"
 #include "python/gil.h"
+#include "python/graph_block.h"
 #include "python/kept_values.h"
 #include "python/stream.h"
 
@@ -48,6 +49,7 @@ const std::string& prepared_name(PyObject* self) { return prepared_of(self).name
 void record_prepared(const Prepared& prepared, RecordedCalls& into) {
     if (into.keeps()) into.open(prepared.context);
     {
+        const EncoderUse use(&into);
         const GilRelease release;
         PreparedCall(prepared.named.call).append_to(into.encoder());
     }
@@ -72,7 +74,7 @@ py::object run_prepared(PyObject* self, const Arguments& given) {
         const Where where{prepared_name(self), "stream"};
         on = prepared.context->device().with_stream(parse_stream(given.keywords.values[i], where));
     }
-    if (RecordedCalls* const into = recording()) {
+    if (const std::shared_ptr<RecordedCalls> into = recording()) {
         record_prepared(prepared, *into);
         return prepared.result;
     }

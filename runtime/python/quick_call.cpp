@@ -344,6 +344,7 @@ py::object QuickCall::run(const Options& options, Encoder* before, MadeGradients
         on = context->on_stream(current_stream(api, tagged_.ordinal()));
     }
     {
+        const EncoderUse use(encoder_);
         const TorchRange range(tagged_.torch_tensor() != nullptr, *known->info, pass_);
         const GilRelease release;
         if (gradients != nullptr) gradients->clear(*on);

@@ -1,0 +1,185 @@
+// Which `with kf.Graph()` block a call is in.
+#include "python/graph_block.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "python/errors.h"
+
+namespace kf::python {
+namespace {
+
+using BlockPointer = std::shared_ptr<GraphBlock>;
+
+/// How many blocks are open, in all threads: mostly none, and then nothing is looked for. A call without the
+/// lock may ask, of a thread that has none.
+std::atomic<int>& open_blocks() {
+    static std::atomic<int> count = 0;
+    return count;
+}
+
+PyObject* variable() {
+    static PyObject* const made = PyContextVar_New("kernelfunctions.graph", nullptr);
+    if (made == nullptr) throw py::error_already_set();
+    return made;
+}
+
+void set_variable(py::handle value) {
+    PyObject* const token = PyContextVar_Set(variable(), value.ptr());
+    if (token == nullptr) throw py::error_already_set();
+    Py_DECREF(token);
+}
+
+/// Contexts that were copied in a block outlive it, so that they hold no more than this.
+py::object context_value() {
+    PyObject* value = nullptr;
+    if (PyContextVar_Get(variable(), Py_None, &value) < 0) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(value);
+}
+
+const GraphBlock* block_of(py::handle value) {
+    return PyCapsule_CheckExact(value.ptr()) == 0
+               ? nullptr
+               : static_cast<BlockPointer*>(PyCapsule_GetPointer(value.ptr(), nullptr))->get();
+}
+
+py::object code_of(PyFrameObject* frame) {
+    return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+}
+
+py::object caller_of(PyFrameObject* frame) {
+    return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetBack(frame)));
+}
+
+PyFrameObject* as_frame(const py::object& frame) { return reinterpret_cast<PyFrameObject*>(frame.ptr()); }
+
+py::object running_frame() {
+    return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+}
+
+/// A method's code, by which frames that run it are known.
+PyObject* code_of_method(const char* module, const char* type, const char* method) {
+    return py::object(py::module_::import(module).attr(type).attr(method).attr("__code__")).release().ptr();
+}
+
+bool is_finalizer(const py::object& code) {
+    static PyObject* const finalize = code_of_method("weakref", "finalize", "__call__");
+    static PyObject* const name = PyUnicode_InternFromString("__del__");
+    return code.ptr() == finalize || reinterpret_cast<PyCodeObject*>(code.ptr())->co_name == name;
+}
+
+/// @contextlib.contextmanager takes the body of its with statement into a generator's blocks.
+bool is_context_manager(const py::object& caller) {
+    static const std::array<PyObject*, 2> entering{
+        code_of_method("contextlib", "_GeneratorContextManager", "__enter__"),
+        code_of_method("contextlib", "_AsyncGeneratorContextManager", "__aenter__")};
+    return caller && std::ranges::find(entering, code_of(as_frame(caller)).ptr()) != entering.end();
+}
+
+/// In place of a block whose generator is suspended: only reads can't be meant for it.
+class SuspendedBlock final : public detail::Recording {
+public:
+    void check_place() const override { fail(); }
+    detail::KeptCalls& kept_on(const std::shared_ptr<detail::DeviceState>& /*device*/) override { fail(); }
+    const detail::KeptCalls* kept() override { return nullptr; }
+
+    [[noreturn]] static void fail() {
+        refuse(
+            ErrorCode::graph_context, {"Graph", {}},
+            "a generator that is suspended has an open block, and it can't be told whether what its caller "
+            "does is meant for the graph: end the block before yield, or make the generator a "
+            "@contextlib.contextmanager");
+    }
+};
+
+struct Found {
+    const GraphBlock* block = nullptr;  ///< null for none
+    bool is_suspended = false;
+};
+
+Found find_block() noexcept {
+    if (open_blocks().load(std::memory_order_relaxed) == 0) return {};
+    const py::error_scope kept;  // of a finalizer's caller
+    try {
+        const GraphBlock* const block = block_of(context_value());
+        if (block == nullptr || !block->is_open() || !block->is_of_this_thread()) return {};
+        const GraphBlock::Place place = block->place();
+        if (place == GraphBlock::Place::finalizer) return {};
+        return {block, place == GraphBlock::Place::suspended};
+    } catch (const py::error_already_set&) {  // out of memory
+        return {};
+    }
+}
+
+detail::Recording* find_recording() noexcept {
+    static SuspendedBlock suspended;
+    const Found found = find_block();
+    if (found.is_suspended) return &suspended;
+    return found.block == nullptr ? nullptr : found.block->calls().get();
+}
+
+/// The thread's, while a BlockWithoutLock lives.
+std::optional<detail::Recording*>& known_recording() {
+    static thread_local std::optional<detail::Recording*> known;
+    return known;
+}
+
+detail::Recording* find_in_any_case() noexcept {
+    if (known_recording()) return *known_recording();
+    return open_blocks() == 0 || PyGILState_Check() == 0 ? nullptr : find_recording();
+}
+
+}  // namespace
+
+GraphBlock::GraphBlock(std::shared_ptr<RecordedCalls> calls)
+    : calls_(std::move(calls)),
+      thread_(PyThread_get_thread_ident()),
+      frame_(running_frame()),
+      before_(context_value()) {
+    constexpr int generators = CO_GENERATOR | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR;
+    if (!frame_) return;
+    const py::object code = code_of(as_frame(frame_));
+    is_generator_ = (reinterpret_cast<PyCodeObject*>(code.ptr())->co_flags & generators) != 0 &&
+                    !is_context_manager(caller_of(as_frame(frame_)));
+}
+
+std::shared_ptr<GraphBlock> GraphBlock::open(std::shared_ptr<RecordedCalls> calls) {
+    detail::Recording::set_find(&find_in_any_case);
+    auto made = std::make_shared<GraphBlock>(std::move(calls));
+    set_variable(
+        py::capsule(new BlockPointer(made), [](void* kept) { delete static_cast<BlockPointer*>(kept); }));
+    ++open_blocks();
+    return made;
+}
+
+void GraphBlock::close() {
+    if (!is_open()) return;
+    --open_blocks();
+    calls_->end();
+    calls_ = nullptr;
+    frame_ = py::object();
+    const py::object before = std::exchange(before_, py::object());
+    // In another context than it was opened in, its own value stays, and is nothing any more.
+    if (block_of(context_value()) == this) set_variable(before);
+}
+
+GraphBlock::Place GraphBlock::place() const {
+    for (py::object frame = running_frame(); frame; frame = caller_of(as_frame(frame))) {
+        if (frame.ptr() == frame_.ptr()) return Place::inside;
+        if (is_finalizer(code_of(as_frame(frame)))) return Place::finalizer;
+    }
+    return is_generator_ ? Place::suspended : Place::inside;
+}
+
+std::shared_ptr<RecordedCalls> recording() {
+    const Found found = find_block();
+    if (found.is_suspended) SuspendedBlock::fail();
+    return found.block == nullptr ? nullptr : found.block->calls();
+}
+
+BlockWithoutLock::BlockWithoutLock() noexcept : before_(std::exchange(known_recording(), find_recording())) {}
+BlockWithoutLock::~BlockWithoutLock() { known_recording() = before_; }
+
+}  // namespace kf::python
