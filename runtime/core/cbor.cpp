@@ -11,6 +11,32 @@ constexpr std::size_t most_reserved = 1024;  // items, on a number's word alone
 
 [[noreturn]] void fail() { throw Error("it is truncated, or isn't one CBOR document"); }
 
+/// Whether the text is characters, each in its shortest form.
+bool is_utf8(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    for (std::size_t i = 0; i < text.size();) {
+        const unsigned first = byte(i);
+        const std::size_t size = first < 0x80   ? 1
+                                 : first < 0xC2 ? 0
+                                 : first < 0xE0 ? 2
+                                 : first < 0xF0 ? 3
+                                 : first < 0xF5 ? 4
+                                                : 0;
+        if (size == 0 || size > text.size() - i) return false;
+        for (std::size_t k = 1; k < size; ++k) {
+            if ((byte(i + k) & 0xC0U) != 0x80) return false;
+        }
+        if (size > 2) {
+            const unsigned second = byte(i + 1);
+            const bool is_longer = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+            const bool is_surrogate = first == 0xED && second > 0x9F;
+            if (is_longer || is_surrogate || (first == 0xF4 && second > 0x8F)) return false;
+        }
+        i += size;
+    }
+    return true;
+}
+
 class Reader {
 public:
     explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -58,7 +84,9 @@ private:
 
     std::string_view text(std::uint64_t size) {
         const auto bytes = take(size);
-        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+        const std::string_view read(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (!is_utf8(read)) throw Error("a text isn't UTF-8");
+        return read;
     }
 
     /// How many items follow; each takes a byte at least.

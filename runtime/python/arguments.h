@@ -21,14 +21,7 @@ struct Keywords {
     [[nodiscard]] PyObject* name(std::size_t i) const {
         return PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(i));
     }
-    /// Throws what Python raises for a name with half a surrogate pair, which no UTF-8 has.
-    [[nodiscard]] std::string_view text(std::size_t i) const { return text_of(name(i)); }
-    [[nodiscard]] static std::string_view text_of(PyObject* name) {
-        Py_ssize_t size = 0;
-        const char* const text = PyUnicode_AsUTF8AndSize(name, &size);
-        if (text == nullptr) throw py::error_already_set();
-        return {text, static_cast<std::size_t>(size)};
-    }
+    [[nodiscard]] std::string_view text(std::size_t i) const { return utf8_of(name(i)); }
     [[nodiscard]] bool contains(std::string_view name) const {
         for (std::size_t i = 0; i < size(); ++i) {
             if (text(i) == name) return true;

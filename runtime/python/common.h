@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "python/bound_class.h"
 
@@ -21,6 +22,18 @@ struct Where {
 
 /// "polynomial: argument 'x': " or "Tensor: ".
 std::string prefix(const Where& where);
+
+/// A str's text, which lives as long as it. Throws ArgumentError (unknown_name) for half of a surrogate pair,
+/// which Python's strings may have and no text has, and (type_mismatch) for what isn't a str.
+std::string_view utf8_of(py::handle text);
+
+/// A function's parameter that is a text, which pybind11 would refuse in its own words.
+struct Text {
+    std::string value;
+};
+
+/// What open() takes for a file's name, as bytes. Throws ArgumentError (type_mismatch, unknown_name).
+std::string path_of(py::handle path, const Where& where);
 
 // Each part of the module, in the order of module.cpp.
 void bind_gil(py::module_& module);
@@ -50,3 +63,19 @@ void bind_loaded_module(py::module_& module);
 void fix_classes(py::module_& module);
 
 }  // namespace kf::python
+
+namespace pybind11::detail {
+
+template <>
+class type_caster<kf::python::Text> {
+public:
+    PYBIND11_TYPE_CASTER(kf::python::Text, const_name("str"));
+
+    bool load(handle source, bool /*convert*/) {
+        if (PyUnicode_Check(source.ptr()) == 0) return false;
+        value.value = kf::python::utf8_of(source);
+        return true;
+    }
+};
+
+}  // namespace pybind11::detail

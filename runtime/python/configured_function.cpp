@@ -71,7 +71,7 @@ Function Function::accumulated(const py::object& given, const py::dict& named) c
                            shown(py::reinterpret_borrow<py::object>(py::isinstance<py::str>(name) ? way
                                                                                                   : name)));
             }
-            words.emplace_back(py::cast<std::string>(name), py::cast<std::string>(way));
+            words.emplace_back(std::string(utf8_of(name)), std::string(utf8_of(way)));
         }
     };
     if (!given.is_none()) {
@@ -113,7 +113,7 @@ Function Function::mapped(const py::object& given, const py::dict& named) const 
                 (!py::isinstance<py::list>(map) && !py::isinstance<py::tuple>(map)))
                 refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
             auto& dimensions =
-                maps.emplace_back(py::cast<std::string>(name), std::vector<std::int64_t>()).second;
+                maps.emplace_back(std::string(utf8_of(name)), std::vector<std::int64_t>()).second;
             for (const py::handle dimension : map) {
                 if (!is_integer(dimension)) refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
                 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();

@@ -9,16 +9,44 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "core/loaded_artifact.h"
 #include "python/common.h"
 
 namespace kf::python {
 
-/// An artifact in memory, read and verified once; loaded on devices on demand. Immutable.
-using Artifact = detail::LoadedArtifact;
-
+class Context;
 class Loan;
+
+/// An artifact in memory, read and verified once; loaded on devices on demand, from which it goes with the
+/// last Python object of the module. Immutable.
+class Artifact {
+public:
+    explicit Artifact(std::shared_ptr<const detail::LoadedArtifact> loaded)
+        : loaded_(std::move(loaded)), manifest(loaded_->manifest) {}
+    ~Artifact();
+    Artifact(const Artifact&) = delete;
+    Artifact& operator=(const Artifact&) = delete;
+
+    [[nodiscard]] const std::shared_ptr<const detail::LoadedArtifact>& loaded() const { return loaded_; }
+    [[nodiscard]] const detail::ConstantValues& constants() const { return loaded_->constants(); }
+    /// Returns the artifact with these values of the constants that run time chooses.
+    [[nodiscard]] std::shared_ptr<const Artifact> with(detail::ConstantValues constants) const {
+        return std::make_shared<const Artifact>(loaded_->with(std::move(constants)));
+    }
+    /// Says which device has it loaded.
+    void add_user(const std::shared_ptr<Context>& context) const;
+
+private:
+    std::shared_ptr<const detail::LoadedArtifact> loaded_;
+    mutable std::mutex mutex_;
+    mutable std::vector<std::weak_ptr<Context>> users_;
+
+public:
+    const manifest::Manifest& manifest;
+};
 
 /// Owns a list of loans.
 struct LoanList {
@@ -31,7 +59,7 @@ struct LoanList {
 };
 
 /// Shared by every Python object of the device; the device closes, and its modules go, with the last one.
-class Context {
+class Context : public std::enable_shared_from_this<Context> {
 public:
     using PythonClass = Context;
 
@@ -47,6 +75,8 @@ public:
     /// Returns function number `index` of that module, configured as nothing. It stays as long as the
     /// artifact and the context do.
     const detail::FunctionRef& function(const std::shared_ptr<const Artifact>& artifact, std::size_t index);
+    /// Lets go of the modules whose artifacts are gone; later, where another thread loads one now.
+    void drop_modules();
     /// Another number for every context there ever was.
     [[nodiscard]] std::uint64_t number() const { return number_; }
     /// The device on a stream of another library's, which calls come back to. Needs the GIL.

@@ -84,8 +84,8 @@ Handle* vulkan_handle(const py::handle& value, const Where& where) {
 }
 
 ContextPtr adopted(const py::object& instance, const py::object& physical_device, const py::object& device,
-                   const py::object& queue, std::uint32_t queue_family,
-                   const std::vector<std::string>& features, const py::object& owner) {
+                   const py::object& queue, std::uint32_t queue_family, const std::vector<Text>& features,
+                   const py::object& owner) {
     VulkanHandles handles;
     handles.instance = vulkan_handle<VkInstance_T>(instance, {"adopt", "instance"});
     handles.physical_device =
@@ -93,7 +93,7 @@ ContextPtr adopted(const py::object& instance, const py::object& physical_device
     handles.device = vulkan_handle<VkDevice_T>(device, {"adopt", "device"});
     handles.queue = vulkan_handle<VkQueue_T>(queue, {"adopt", "queue"});
     handles.queue_family = queue_family;
-    handles.features = features;
+    for (const Text& feature : features) handles.features.push_back(feature.value);
     if (!owner.is_none()) handles.owner = shared_owner(owner);
     Device made;
     {
@@ -120,10 +120,10 @@ RecordedCalls encoder(const py::object& self, const py::object& stream, const py
     return {context, context->device().with_stream(parse_stream(stream, {"encoder", "stream"})).encoder()};
 }
 
-void set_check(const Context& self, const std::optional<std::string>& check) {
-    if (check && *check != "nan") {
+void set_check(const Context& self, const std::optional<Text>& check) {
+    if (check && check->value != "nan") {
         refuse(ErrorCode::unknown_name, {"check", {}},
-               "'" + *check + "' is no check: there are \"nan\" and None");
+               "'" + check->value + "' is no check: there are \"nan\" and None");
     }
     self.device().set_check(check ? Check::nan : Check::nothing);
 }
@@ -153,13 +153,36 @@ Module Context::module(const std::shared_ptr<const Artifact>& artifact) {
     const auto found = modules_.find(artifact);
     if (found != modules_.end()) return found->second.module;
     std::erase_if(modules_, [](const auto& entry) { return entry.first.expired(); });
-    Module module = detail::load_module(device_, artifact);
+    Module module = detail::load_module(device_, artifact->loaded());
+    artifact->add_user(shared_from_this());
     modules_.emplace(artifact, Loaded{module, {}});
     return module;
 }
 
+void Context::drop_modules() {
+    std::vector<Loaded> dropped;  // once the lock is let go of
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    std::erase_if(modules_, [&](auto& entry) {
+        if (!entry.first.expired()) return false;
+        dropped.push_back(std::move(entry.second));
+        return true;
+    });
+}
+
+Artifact::~Artifact() {
+    for (const std::weak_ptr<Context>& user : users_) {
+        if (const ContextPtr context = user.lock()) context->drop_modules();
+    }
+}
+
+void Artifact::add_user(const std::shared_ptr<Context>& context) const {
+    const std::lock_guard lock(mutex_);
+    users_.emplace_back(context);
+}
+
 const Device& Context::on_stream(void* stream) {
-    const bool is_known = on_stream_.state() != nullptr && on_stream_.state()->driver().is_on_stream(stream);
+    const bool is_known = on_stream_ && on_stream_.state()->driver().is_on_stream(stream);
     if (!is_known) on_stream_ = device_.with_stream(stream);
     return on_stream_;
 }
@@ -237,7 +260,7 @@ void bind_device(py::module_& module) {
         module, "Device",
         "An open device. Thread-safe; closed when the last tensor, encoder and name of it is gone.")
         .def_static(
-            "open", [](const std::optional<std::string>& name) { return open(name.value_or(std::string())); },
+            "open", [](const std::optional<Text>& name) { return open(name.value_or(Text()).value); },
             py::arg("name") = py::none(),
             "Opens \"cuda:0\", \"vulkan\", \"vulkan:1\", \"vulkan:llvmpipe\"; None: the best there is.")
         .def_property_readonly("info", [](const Context& self) { return self.device().info(); })
@@ -245,7 +268,7 @@ void bind_device(py::module_& module) {
         .def_property_readonly("backend", [](const Context& self) { return self.device().info().backend; })
         .def_static("adopt", &adopted, py::kw_only(), py::arg("instance"), py::arg("physical_device"),
                     py::arg("device"), py::arg("queue"), py::arg("queue_family") = 0,
-                    py::arg("features") = std::vector<std::string>(), py::arg("owner") = py::none(),
+                    py::arg("features") = py::list(), py::arg("owner") = py::none(),
                     "Runs on a Vulkan device of yours, whose handles are given as ints. `features` are the "
                     "words of what it was made with (none: all that there is), `owner` is kept with it.")
         .def("encoder", &encoder, py::kw_only(), py::arg("stream") = py::none(),
@@ -290,7 +313,7 @@ void bind_device(py::module_& module) {
             if (device.is_none()) {
                 default_slot().reset();
             } else if (py::isinstance<py::str>(device)) {
-                default_slot() = open(py::cast<std::string>(device));
+                default_slot() = open(std::string(utf8_of(device)));
             } else {
                 default_slot() = context_of(device, {"set_device", "device"});
             }

@@ -237,7 +237,8 @@ py::object in_dtype_of(const py::object& gradient, const py::object& contributio
 py::object added(const py::object& sum, const py::object& contribution) {
     if (PyDict_Check(contribution.ptr()) != 0) {
         std::vector<FieldName> fields;
-        for (const auto& [name, more] : py::dict(contribution)) fields.push_back({py::str(name)});
+        for (const auto& [name, more] : py::dict(contribution))
+            fields.push_back({std::string(utf8_of(py::str(name)))});
         const bool keyed = PyDict_Check(sum.ptr()) != 0;
         for (std::size_t i = 0; i < fields.size(); ++i) {
             const py::str slang(fields[i].name);

@@ -52,7 +52,7 @@ bool has_names(py::handle value) {
 }
 
 py::object without_names(py::handle value, const manifest::Argument& argument, detail::Refusal* why) {
-    if (PyUnicode_Check(value.ptr()) != 0) return number_named(py::cast<std::string>(value), argument, why);
+    if (PyUnicode_Check(value.ptr()) != 0) return number_named(std::string(utf8_of(value)), argument, why);
     if (!is_listed(value)) return py::reinterpret_borrow<py::object>(value);
     py::list list;
     for (const py::handle one : py::reinterpret_borrow<py::sequence>(value)) {

@@ -114,6 +114,29 @@ std::string prefix(const Where& where) {
     return text + ": ";
 }
 
+std::string_view utf8_of(py::handle text) {
+    if (PyUnicode_Check(text.ptr()) == 0)
+        throw ArgumentError(ErrorCode::type_mismatch, "a name is needed, which is a str, not " + shown(text));
+    Py_ssize_t size = 0;
+    const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (utf8 != nullptr) return {utf8, static_cast<std::size_t>(size)};
+    PyErr_Clear();
+    throw ArgumentError(ErrorCode::unknown_name,
+                        shown(text) + " has half of a surrogate pair, which is no character");
+}
+
+std::string path_of(py::handle path, const Where& where) {
+    PyObject* bytes = nullptr;
+    if (PyUnicode_FSConverter(path.ptr(), &bytes) == 0) {
+        const bool is_text = PyErr_ExceptionMatches(PyExc_ValueError) != 0;
+        if (!is_text && PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+        PyErr_Clear();
+        refuse(is_text ? ErrorCode::unknown_name : ErrorCode::type_mismatch, where,
+               is_text ? "no file is called " + shown(path) : "a path is needed, not " + shown(path));
+    }
+    return py::reinterpret_steal<py::bytes>(bytes);
+}
+
 void refuse(ErrorCode code, const Where& where, const std::string& message) {
     throw ArgumentError(code, prefix(where) + message);
 }

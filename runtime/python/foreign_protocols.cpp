@@ -171,7 +171,7 @@ ForeignTensor from_interface(py::handle value, const py::object& given, const Wh
     ForeignTensor tensor;
     tensor.kind = ForeignMemoryKind::cuda;
     tensor.ordinal = ForeignTensor::unknown_ordinal;
-    const py::dtype dtype = py::dtype::from_args(type);
+    const py::dtype dtype = numpy_dtype(type, where);
     const std::optional<ScalarType> scalar = scalar_of(dtype);
     if (!scalar) {
         refuse(ErrorCode::type_mismatch, where,

@@ -48,7 +48,7 @@ py::object named_tuple(const FunctionInfo& info) {
     if (fields.size() < 2) return py::none();
     return py::module_::import("kernelfunctions._pickling")
         .attr("results_class")(result_class(info.function.name), detail::python_result_names(fields),
-                               info.import_name, info.artifact->function_name(info.index));
+                               info.import_name, info.artifact->loaded()->function_name(info.index));
 }
 
 /// What a method's object is called among its arguments; no Slang parameter has that name.

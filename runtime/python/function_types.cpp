@@ -91,7 +91,7 @@ public:
         for (std::size_t i = 0; i < keywords.size(); ++i) {
             const py::handle name = keywords.name(i);
             const py::handle value = keywords.values[i];
-            if (py::cast<std::string_view>(name) != "tangents") {
+            if (utf8_of(name) != "tangents") {
                 add(name, value);
                 continue;
             }
@@ -105,7 +105,7 @@ public:
             const auto tangents = py::reinterpret_steal<py::dict>(PyDict_Copy(value.ptr()));
             if (!tangents) throw py::error_already_set();
             for (const auto& [argument, tangent] : tangents)
-                add(interned("tangents." + std::string(py::str(argument))), tangent);
+                add(interned("tangents." + std::string(utf8_of(py::str(argument)))), tangent);
         }
         names_ = py::tuple(list_);
         view_.keywords = {names_.ptr(), values_.data()};

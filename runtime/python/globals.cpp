@@ -13,7 +13,7 @@
 namespace kf::python {
 namespace {
 
-std::string plain_text(py::handle name) { return py::str(name); }
+std::string plain_text(py::handle name) { return std::string(utf8_of(py::str(name))); }
 
 /// What to say of a name that is none of them: several may end with it.
 std::string unknown(const std::string& name, const std::vector<py::object>& names) {

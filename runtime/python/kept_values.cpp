@@ -274,7 +274,7 @@ void set_values(const std::string& owner, std::span<const NamedCall> calls, py::
         }
         const auto dict = py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()));
         if (!dict) throw py::error_already_set();
-        for (const auto& [key, value] : dict) add(py::str(key), value);
+        for (const auto& [key, value] : dict) add(std::string(utf8_of(py::str(key))), value);
     }
     for (std::size_t i = 0; i < named.size(); ++i) add(std::string(named.text(i)), named.values[i]);
     {

@@ -1,8 +1,5 @@
 // kf.Module: an artifact's functions.
-#include <pybind11/stl/filesystem.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <string>
 
 #include "core/artifact.h"
@@ -24,13 +21,13 @@ public:
         all_->artifact = std::move(artifact);
         all_->import_name = std::move(import_name);
     }
-    void add_struct(const std::string& name, const py::object& type) { (*all_->classes)[name] = type; }
+    void add_struct(const Text& name, const py::object& type) { (*all_->classes)[name.value] = type; }
     [[nodiscard]] const std::shared_ptr<const Artifact>& artifact() const { return all_->artifact; }
     [[nodiscard]] const manifest::Manifest& manifest() const { return all_->artifact->manifest; }
     /// Returns the kf.Function of this name, the same object each time.
-    [[nodiscard]] py::object function(const std::string& name) const;
+    [[nodiscard]] py::object function(const Text& name) const;
     /// Returns a function that a pickle names, one that configuring another picks too.
-    [[nodiscard]] py::object pickled_function(const std::string& name) const;
+    [[nodiscard]] py::object pickled_function(const Text& name) const;
 
 private:
     [[nodiscard]] py::object object_of(std::size_t index) const;
@@ -63,20 +60,24 @@ py::object LoadedModule::object_of(std::size_t index) const {
     return made;
 }
 
-py::object LoadedModule::function(const std::string& name) const {
-    return object_of(number_of(manifest(), name, [&](const manifest::Function& function) {
+py::object LoadedModule::function(const Text& name) const {
+    return object_of(number_of(manifest(), name.value, [&](const manifest::Function& function) {
         return !manifest::is_hidden(manifest(), function);
     }));
 }
 
-py::object LoadedModule::pickled_function(const std::string& name) const {
-    return object_of(number_of(
-        manifest(), name, [](const manifest::Function& function) { return !manifest::is_jvp(function); }));
+py::object LoadedModule::pickled_function(const Text& name) const {
+    return object_of(number_of(manifest(), name.value, [](const manifest::Function& function) {
+        return !manifest::is_jvp(function);
+    }));
 }
 
-LoadedModule load_module(const std::filesystem::path& path, const std::string& import_name) {
+LoadedModule load_module(const py::object& file, const Text& import_name) {
+    const std::string path = path_of(file, {"load_module", "path"});
     const GilRelease release;
-    return {std::make_shared<const Artifact>(artifact::map_file(path.string())), import_name};
+    return {std::make_shared<const Artifact>(
+                std::make_shared<const detail::LoadedArtifact>(artifact::map_file(path))),
+            import_name.value};
 }
 
 }  // namespace

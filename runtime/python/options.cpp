@@ -57,7 +57,7 @@ void leave_options(const py::object& token) {
 Options options_of(const std::string& function, const py::dict& given, const std::string& known) {
     Options options;
     for (const auto& entry : given) {
-        const std::string name = py::str(entry.first);
+        const std::string name(utf8_of(py::str(entry.first)));
         if (name != "deterministic") {
             refuse(ErrorCode::unknown_name, {function, {}}, "no option '" + name + "'; there is: " + known);
         }
@@ -111,7 +111,7 @@ detail::VariantRequest take_variant(const std::string& function, py::dict& given
     if (const py::object name = take("variant"); !name.is_none()) {
         constexpr const char* form = "a variant's name";
         if (!py::isinstance<py::str>(name)) refuse_form(function, "variant", form, name);
-        request.name = py::cast<std::string>(name);
+        request.name = std::string(utf8_of(name));
         if (request.name.empty()) refuse_form(function, "variant", form, name);
     }
     if (const py::object threads = take("threads"); !threads.is_none()) {
@@ -130,7 +130,7 @@ detail::VariantRequest take_variant(const std::string& function, py::dict& given
     if (const py::object constants = take("constants"); !constants.is_none()) {
         for (const auto& [name, value] :
              dict_of(function, "constants", "a dict, as in {\"N\": 8},", constants)) {
-            const auto key = py::cast<std::string>(name);
+            const auto key = std::string(utf8_of(name));
             request.constants.emplace_back(key, constant_text(function, key, value));
         }
     }
@@ -138,7 +138,7 @@ detail::VariantRequest take_variant(const std::string& function, py::dict& given
         constexpr const char* form = "a dict of names, as in {\"VAL\": \"Val10\"},";
         for (const auto& [name, type] : dict_of(function, "types", form, types)) {
             if (!py::isinstance<py::str>(type)) refuse_form(function, "types", form, types);
-            request.types.emplace_back(py::cast<std::string>(name), py::cast<std::string>(type));
+            request.types.emplace_back(std::string(utf8_of(name)), std::string(utf8_of(type)));
         }
     }
     return request;
@@ -157,9 +157,9 @@ detail::VariantRequest conformances_of(const std::string& function, const py::ob
             is_one ? py::object(py::make_tuple(types)) : py::reinterpret_borrow<py::object>(types);
         for (const py::handle type : all) {
             if (!py::isinstance<py::str>(type)) refuse_form(function, what, form, given);
-            names.push_back(py::cast<std::string>(type));
+            names.push_back(std::string(utf8_of(type)));
         }
-        request.conformances.emplace_back(py::cast<std::string>(interface_name), std::move(names));
+        request.conformances.emplace_back(std::string(utf8_of(interface_name)), std::move(names));
     }
     return request;
 }

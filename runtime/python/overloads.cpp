@@ -156,7 +156,7 @@ bool Overloads::take_keyword(TakenArguments& taken, py::handle key, GivenObject&
         if (info.names[i].is(key) && !info.parameters[i].hidden && !info.parameters[i].is_global)
             return give(taken, i, value);
     }
-    const auto name = Keywords::text_of(key.ptr());
+    const auto name = utf8_of(key);
     if (is_setting(name)) return true;
     for (std::size_t i = 0; i < info.parameters.size(); ++i) {
         const HostParameter& parameter = info.parameters[i];

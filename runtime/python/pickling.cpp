@@ -35,7 +35,7 @@ py::dict configuration_of(const Function& function) {
     py::dict words;
     if (options.deterministic) words["deterministic"] = *options.deterministic;
     const Artifact& artifact = *function.info().artifact;
-    if (!artifact.has_default_constants()) words["constants"] = constants_of(artifact);
+    if (!artifact.loaded()->has_default_constants()) words["constants"] = constants_of(artifact);
     if (!words.empty()) chosen["options"] = words;
     if (options.launch) {
         const auto& [x, y, z] = options.launch->count;
@@ -56,7 +56,7 @@ py::dict public_attributes(py::handle attributes) {
     py::dict kept;
     if (!attributes) return kept;
     for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(attributes)) {
-        const std::string text = py::str(name);
+        const std::string text(utf8_of(py::str(name)));
         if (!text.starts_with('_') || text.starts_with("__")) kept[name] = value;
     }
     return kept;
@@ -77,7 +77,7 @@ py::tuple pickled(const Function& function, py::handle attributes) {
     }
     const py::object make = py::module_::import("kernelfunctions._pickling").attr("function");
     const py::dict chosen = configuration_of(function);
-    const std::string& name = info.artifact->function_name(info.index);
+    const std::string& name = info.artifact->loaded()->function_name(info.index);
     if (chosen.empty()) return py::make_tuple(make, py::make_tuple(info.import_name, name));
     const py::tuple arguments = py::make_tuple(info.import_name, name, chosen);
     const py::dict own = public_attributes(attributes);

@@ -36,7 +36,7 @@ Profile& begun(BlockProfile& self) {
 
 BlockProfile make_profile(const py::object& device, const std::optional<py::object>& trace, bool show) {
     std::optional<std::string> path;
-    if (trace) path = py::cast<std::string>(py::module_::import("os").attr("fspath")(*trace));
+    if (trace) path = path_of(*trace, {"profile", "trace"});
     return {context_of(device, {"profile", "device"}), std::move(path), show, std::nullopt};
 }
 
@@ -101,8 +101,7 @@ void bind_profile(py::module_& module) {
         .def(
             "write_trace",
             [](BlockProfile& self, const py::object& path) {
-                begun(self).write_trace(
-                    py::cast<std::string>(py::module_::import("os").attr("fspath")(path)));
+                begun(self).write_trace(path_of(path, {"write_trace", "path"}));
             },
             py::arg("path"), "Writes a file that Chrome (about:tracing) and Perfetto show.")
         .def("__str__", [](BlockProfile& self) { return begun(self).table(); });

@@ -27,7 +27,7 @@ Enum option_of(py::handle value, const char* argument, std::span<const std::stri
     for (const std::string_view word : words)
         known += (known.empty() ? "'" : ", '") + std::string(word) + "'";
     const bool is_text = PyUnicode_Check(value.ptr()) != 0;
-    const auto found = is_text ? std::ranges::find(words, py::cast<std::string>(value)) : words.end();
+    const auto found = is_text ? std::ranges::find(words, std::string(utf8_of(value))) : words.end();
     if (found == words.end()) {
         refuse(is_text ? ErrorCode::value_range : ErrorCode::type_mismatch, {"Sampler", argument},
                "expected " + known + more + ", found " + shown(value));

@@ -181,9 +181,18 @@ ScalarType scalar_of(const py::array& array, const Where& where) {
     refuse(why, where);
 }
 
+py::dtype numpy_dtype(py::handle given, const Where& where) {
+    try {
+        return py::dtype::from_args(py::reinterpret_borrow<py::object>(given));
+    } catch (const py::error_already_set& error) {
+        if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
+        refuse(ErrorCode::type_mismatch, where, "NumPy has no dtype " + shown(given));
+    }
+}
+
 ScalarType parse_dtype(py::handle dtype, const Where& where) {
     if (dtype.is_none()) return ScalarType::float32;
-    const py::dtype parsed = py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+    const py::dtype parsed = numpy_dtype(dtype, where);
     if (const auto scalar = scalar_of(parsed)) return *scalar;
     refuse(ErrorCode::type_mismatch, where,
            "kernels have no dtype " + dtype_text(parsed) +

@@ -33,7 +33,7 @@ std::optional<std::vector<std::string>> declared_fields(py::handle value) {
     }
     if (names.is_none()) return std::nullopt;
     std::vector<std::string> list;
-    for (const auto& name : names) list.emplace_back(py::str(name));
+    for (const auto& name : names) list.emplace_back(utf8_of(py::str(name)));
     return list;
 }
 
@@ -74,7 +74,7 @@ bool has_fields_only(PyObject* dict, const StructView& view) {
 
 /// Dicts may say what they are: {"_type": "Ray", ...}.
 bool names_type(py::handle name, const ParameterTree& structure) {
-    return name && PyUnicode_Check(name.ptr()) != 0 && py::cast<std::string>(name) == structure.type;
+    return name && PyUnicode_Check(name.ptr()) != 0 && utf8_of(name) == structure.type;
 }
 
 }  // namespace

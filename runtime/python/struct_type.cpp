@@ -37,7 +37,7 @@ std::int64_t alignment_of(const py::dtype& dtype, Refusal* why) {
         if (own == 0) return 0;
         if (const auto offset = py::cast<std::int64_t>(field[1]); offset % own != 0) {
             refused(why, ErrorCode::layout_mismatch, [&] {
-                return "field '" + std::string(py::str(name)) + "' is not aligned: it lies at byte " +
+                return "field '" + std::string(utf8_of(name)) + "' is not aligned: it lies at byte " +
                        std::to_string(offset) + ", no multiple of " + std::to_string(own) + advice;
             });
             return 0;
@@ -76,7 +76,7 @@ py::dtype struct_dtype(const manifest::Call& call, const manifest::ParameterTree
     return with_extents(py::dtype::from_args(description), node.extents);
 }
 
-std::string text_of(const py::handle& value) { return std::string(py::str(value)); }
+std::string text_of(const py::handle& value) { return std::string(utf8_of(py::str(value))); }
 
 /// `path` leads to the field that is compared; empty for the structs themselves.
 std::string difference(const py::dtype& wanted, const py::dtype& found, const std::string& path) {

@@ -32,7 +32,8 @@ const StructType* structure_of(py::handle dtype) {
                           py::isinstance<py::dtype>(dtype.attr("dtype"));
     const py::object wanted =
         is_class ? py::object(dtype.attr("dtype")) : py::reinterpret_borrow<py::object>(dtype);
-    return struct_type(py::dtype::from_args(wanted), {"Tensor", "dtype"});
+    const Where where{"Tensor", "dtype"};
+    return struct_type(numpy_dtype(wanted, where), where);
 }
 
 /// A name= argument; empty for None.
@@ -41,7 +42,7 @@ std::string parse_name(py::handle name) {
     if (PyUnicode_Check(name.ptr()) == 0) {
         refuse(ErrorCode::type_mismatch, {"Tensor", "name"}, "a str is needed, not " + shown(name));
     }
-    return py::cast<std::string>(name);
+    return std::string(utf8_of(name));
 }
 
 AnyTensor with_name(const AnyTensor& tensor, const std::string& name) {
@@ -207,7 +208,7 @@ std::string dtype_name(const Tensor& tensor) {
     if (tensor.structure == nullptr) return numpy_name(tensor.any.element().scalar);
     std::string names;
     for (const auto& name : dtype_of(tensor).attr("names"))
-        names += (names.empty() ? "" : ", ") + std::string(py::str(name));
+        names += (names.empty() ? "" : ", ") + std::string(utf8_of(py::str(name)));
     return "structs (" + names + ")";
 }
 

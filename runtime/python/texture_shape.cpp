@@ -32,7 +32,7 @@ constexpr std::int64_t faces = 6;
 
 std::optional<std::string> string_of(py::handle value) {
     if (PyUnicode_Check(value.ptr()) == 0) return std::nullopt;
-    return py::cast<std::string>(value);
+    return std::string(utf8_of(value));
 }
 
 TextureFormat parse_format(py::handle format, const Where& where) {

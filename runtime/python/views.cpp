@@ -92,7 +92,7 @@ Tensor viewed(const Tensor& self, py::handle dtype) {
     py::object wanted = py::reinterpret_borrow<py::object>(dtype);
     if (py::hasattr(dtype, "dtype") && py::isinstance<py::dtype>(dtype.attr("dtype")))
         wanted = dtype.attr("dtype");
-    const py::dtype parsed = py::dtype::from_args(wanted);
+    const py::dtype parsed = numpy_dtype(wanted, where);
     if (const StructType* structure = struct_type(parsed, where)) {
         return {self.any.view(structure->element, structure->alignment), self.context, structure};
     }

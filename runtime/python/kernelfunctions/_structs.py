@@ -86,7 +86,7 @@ class Struct:
             fields[field] = value
         for field in fields:
             if field not in known:
-                raise _refusal("unknown-name", f"{name} has no field '{field}'; {_meant(field, known)}")
+                raise _refusal("unknown-name", f"{name} has no field {field!r}; {_meant(field, known)}")
         for field in known:
             if field not in fields and field in self._made:
                 fields[field] = None
@@ -147,7 +147,7 @@ def _check_attribute(owner: type[Struct], name: str) -> None:
     if own and (declared or name.startswith("_")):
         return
     advice = f", or declare '{name}' in {owner.__name__}" if own else ""
-    text = f"{owner.__name__} has no field '{name}'; {_meant(name, owner._fields)}{advice}"
+    text = f"{owner.__name__} has no field {name!r}; {_meant(name, owner._fields)}{advice}"
     raise _refusal("unknown-name", text, ArgumentAttributeError)
 
 

@@ -12,12 +12,14 @@ from kernelfunctions._kf import Function, Module, _trace_calls
 if TYPE_CHECKING:
     from kernelfunctions.torch import Operator
 
+_numbers = count()
+
 #: By number, so that traced code names one by a constant.
-_every: "list[TorchFunctions]" = []
+_every: "WeakValueDictionary[str, TorchFunctions]" = WeakValueDictionary()
 
 
 def _key_of(number: str, name: str) -> str:
-    return _every[int(number)]._find(name).key
+    return _every[number]._find(name).key
 
 
 # What torch.compiler.assume_constant_result() does, without PyTorch.
@@ -26,7 +28,6 @@ setattr(_key_of, "_dynamo_marked_constant", True)  # noqa: B010
 
 #: Functions by the keys by which traced code names them, which are strings that it guards.
 _functions: "WeakValueDictionary[str, Function]" = WeakValueDictionary()
-_numbers = count()
 
 
 def _key_of_function(function: Function) -> str:
@@ -68,8 +69,8 @@ class TorchFunctions:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._is_registered = False
-        self._number = str(len(_every))
-        _every.append(self)
+        self._number = str(next(_numbers))
+        _every[self._number] = self
 
     def register(self) -> None:
         """Registers all functions' operators, torch.ops.NAME.f: for exported programs that are loaded."""

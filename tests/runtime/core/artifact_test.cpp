@@ -297,6 +297,51 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
     }
 }
 
+TEST(Artifact, RefusesTextsThatAreNotUtf8) {
+    const auto named = [](const std::string& name) {
+        std::vector<std::byte> bytes = artifact::write(small());
+        using nlohmann::json;
+        json document = json::from_cbor(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                        reinterpret_cast<const std::uint8_t*>(bytes.data()) + bytes.size());
+        std::vector<std::uint8_t> body = document["body"].get_binary();
+        const std::string known = "negate";
+        // Each time: texts that are names of one thing have to agree.
+        for (auto at = body.begin();; at += static_cast<std::ptrdiff_t>(known.size())) {
+            at = std::search(at, body.end(), known.begin(), known.end());
+            if (at == body.end()) break;
+            std::copy(name.begin(), name.end(), at);
+        }
+        const auto digest = sha256(std::as_bytes(std::span(body)));
+        document["body"] = json::binary(body);
+        document["sha256"] = json::binary({digest.begin(), digest.end()});
+        const std::vector<std::uint8_t> result = json::to_cbor(document);
+        return artifact::read(std::as_bytes(std::span(result))).functions.front().name;
+    };
+    for (const std::string good : {"nagate",
+                                   "n\xC3\xA4"
+                                   "ate",
+                                   "n\xE2\x82\xAC"
+                                   "te",
+                                   "\xF0\x9F\x98\x80"
+                                   "te"})
+        EXPECT_EQ(named(good), good);
+    for (const std::string bad : {"n\xFFgate", "n\x80gate", "negat\xC3",
+                                  "n\xC0\xAF"
+                                  "ate",
+                                  "n\xC3(ate",
+                                  "n\xE0\x80\xAF"
+                                  "te",
+                                  "n\xED\xA0\x80"
+                                  "te",
+                                  "\xF0\x80\x80\x80"
+                                  "te",
+                                  "\xF4\x90\x80\x80"
+                                  "te",
+                                  "\xF5\x80\x80\x80"
+                                  "te"})
+        EXPECT_EQ(code_of([&] { (void)named(bad); }), ErrorCode::artifact_corrupt);
+}
+
 /// dot(rays), of a tensor of structs {float3 pos; float t;}.
 Manifest of_structs_with(Role role) {
     const auto field = [&](const char* name, std::int64_t offset, std::vector<std::int64_t> extents) {
