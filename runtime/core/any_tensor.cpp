@@ -159,7 +159,11 @@ const ElementType& AnyTensor::element() const { return state_of(*this).element; 
 const Dims& AnyTensor::shape() const { return state_of(*this).shape; }
 const Dims& AnyTensor::strides() const { return state_of(*this).strides; }
 std::int64_t AnyTensor::size() const { return state_of(*this).size; }
-std::uint64_t AnyTensor::address() const { return state_of(*this).address(); }
+std::uint64_t AnyTensor::address() const {
+    const TensorState& state = state_of(*this);
+    if (state.allocation != nullptr) state.allocation->note_written();  // by whoever asks, perhaps
+    return state.address();
+}
 
 bool AnyTensor::is_contiguous() const {
     const TensorState& state = state_of(*this);

@@ -56,6 +56,7 @@ CommandBufferEncoder::CommandBufferEncoder(const Device& device, VkCommandBuffer
 
 RecordedCommands CommandBufferEncoder::finish() {
     detail::EncoderState& open = state();
+    open.note_run();
     return {open.device, vulkan::finish(open.device->driver(), std::move(open.recorder))};
 }
 

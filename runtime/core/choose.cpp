@@ -64,6 +64,7 @@ std::size_t chosen_function(const manifest::Manifest& manifest, std::size_t inde
 }
 
 FunctionRef accumulated(const FunctionRef& function, std::span<const Accumulation> chosen) {
+    check_function(function);
     FunctionRef made = function;
     made.function = chosen_function(function.module->manifest(), function.function, chosen);
     return made;

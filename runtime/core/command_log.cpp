@@ -21,6 +21,16 @@ bool CommandLog::Dispatch::writes(const driver::Allocation& memory) const {
     });
 }
 
+void CommandLog::Dispatch::note_written() const {
+    if (!driver::Awaited::is_any()) return;
+    for (const driver::Use& use : uses) {
+        if (use.writes && use.allocation != nullptr) use.allocation->note_written();
+    }
+    for (const driver::Resource& resource : resources) {
+        if (driver::Image* const image = driver::image_of(resource)) image->note_written();
+    }
+}
+
 bool CommandLog::Fill::writes(const driver::Allocation& memory) const { return meet(*target, memory); }
 
 bool CommandLog::Copy::writes(const driver::Allocation& memory) const { return meet(*target, memory); }
@@ -102,9 +112,15 @@ void CommandLog::exchange(const std::shared_ptr<driver::Allocation>& known,
 void CommandLog::run(driver::Device& device) const {
     for (const Command& command : commands_) {
         if (const auto* one = std::get_if<Dispatch>(&command)) {
+            one->note_written();
             device.dispatch_again(one->lent());
         } else {
-            std::visit([&](const auto& kept) { kept.replay(device); }, command);
+            std::visit(
+                [&](const auto& kept) {
+                    kept.note_written();
+                    kept.replay(device);
+                },
+                command);
         }
     }
 }

@@ -70,7 +70,12 @@ public:
     template <class Target>
     void replay(Target& target, std::size_t begin, std::size_t end) const {
         for (std::size_t i = begin; i < end; ++i) {
-            std::visit([&](const auto& kept) { kept.replay(target); }, commands_[i]);
+            std::visit(
+                [&](const auto& kept) {
+                    kept.note_written();
+                    kept.replay(target);
+                },
+                commands_[i]);
         }
     }
 
@@ -87,6 +92,7 @@ private:
             return {kernel.get(), groups, block, uses, resources, label};
         }
         [[nodiscard]] bool writes(const driver::Allocation& memory) const;
+        void note_written() const;
         template <class Target>
         void replay(Target& target) const {
             target.dispatch(lent());
@@ -99,6 +105,7 @@ private:
         std::uint32_t word = 0;
 
         [[nodiscard]] bool writes(const driver::Allocation& memory) const;
+        void note_written() const { target->note_written(); }
         template <class Target>
         void replay(Target& into) const {
             into.fill(target, offset, size, word);
@@ -112,6 +119,7 @@ private:
         std::uint64_t size = 0;
 
         [[nodiscard]] bool writes(const driver::Allocation& memory) const;
+        void note_written() const { target->note_written(); }
         template <class Target>
         void replay(Target& into) const {
             into.copy(target, target_offset, source, source_offset, size);

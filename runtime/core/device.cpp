@@ -139,47 +139,47 @@ std::vector<DeviceInfo> devices() {
     return infos;
 }
 
-const DeviceInfo& Device::info() const { return state_->info(); }
+const DeviceInfo& Device::info() const { return state()->info(); }
 
 bool Device::operator==(const Device& other) const {
     return state_ == other.state_ || (state_ && other.state_ && state_->is_same(*other.state_));
 }
 
 Device Device::with_stream(void* stream) const {
-    if (state_->root_of_stream()) {
-        return Device(state_->root_of_stream()).with_stream(stream);
+    if (state()->root_of_stream()) {
+        return Device(state()->root_of_stream()).with_stream(stream);
     }
-    std::shared_ptr<driver::Device> driver = state_->driver().on_stream(stream);
+    std::shared_ptr<driver::Device> driver = state()->driver().on_stream(stream);
     if (!driver) {
         throw ArgumentError(ErrorCode::device_mismatch, "with_stream: " + info().id + " (" + info().name +
                                                             ") takes no stream; CUDA devices do");
     }
-    return Device(detail::DeviceState::make(state_, std::move(driver)));
+    return Device(detail::DeviceState::make(state(), std::move(driver)));
 }
 
 void Device::set_check(Check check) const {
-    state_->observe([&](detail::Observers& observers) { observers.watch_nan(check == Check::nan); });
+    state()->observe([&](detail::Observers& observers) { observers.watch_nan(check == Check::nan); });
 }
 
 Check Device::check() const {
-    const detail::Observers* const observers = state_->observers();
+    const detail::Observers* const observers = state()->observers();
     return observers != nullptr && observers->watches_nan() ? Check::nan : Check::nothing;
 }
 
-void Device::flush() const { state_->driver().flush(); }
+void Device::flush() const { state()->driver().flush(); }
 
 void Device::wait() const {
-    state_->driver().wait();
-    state_->take_reports();
+    state()->driver().wait();
+    state()->take_reports();
 }
 
 void Device::show_lines(std::function<void(std::string_view)> show) const {
     std::function<void(const std::string&)> taken;
     if (show) taken = [show = std::move(show)](const std::string& line) { show(line); };
-    state_->show_lines(std::move(taken));
+    state()->show_lines(std::move(taken));
 }
 
-Encoder Device::encoder() const { return Encoder(state_); }
+Encoder Device::encoder() const { return Encoder(state()); }
 
 void Device::throw_ragged() {
     throw ArgumentError(ErrorCode::shape_mismatch, "tensor: the rows of nested values differ in length");

@@ -6,13 +6,14 @@
 #include <memory>
 #include <variant>
 
+#include "core/awaited.h"
 #include "core/images.h"
 
 namespace kf::driver {
 
 /// Device memory; freed (returned to the device's cache, or left to whose it is) once the last owner and the
 /// last submission that uses it are done. Thread-safe.
-class Allocation : public std::enable_shared_from_this<Allocation> {
+class Allocation : public std::enable_shared_from_this<Allocation>, public Awaited {
 public:
     virtual ~Allocation() = default;
     std::uint64_t address = 0;  ///< device address

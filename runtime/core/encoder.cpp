@@ -44,6 +44,7 @@ void Encoder::submit() {
                             "that");
     }
     open.device->driver().admit();
+    open.note_run();
     // Moved out first: a submission that failed is over too.
     std::unique_ptr<driver::Recorder> recorder = std::move(open.recorder);
     const auto launching = open.device->launching();
@@ -97,6 +98,7 @@ Encoder taken_hook_encoder(Encoder& encoder) {
     state->recorder = std::move(open.recorder);
     state->device = open.device;
     state->target = open.target;
+    state->awaited = std::exchange(open.awaited, {});
     return Encoder(std::move(state));
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "core/device_state.h"
 
@@ -21,6 +23,14 @@ struct EncoderState {
     /// call by call, since something looks at each of them.
     enum class Target : std::uint8_t { device, hook, command_buffer, kept, observed };
     Target target = Target::device;
+    std::vector<std::weak_ptr<driver::Awaited>> awaited;  ///< what its calls made
+
+    /// Its calls have run, or are about to.
+    void note_run() {
+        for (const auto& made : std::exchange(awaited, {})) {
+            if (const auto memory = made.lock()) memory->note_written();
+        }
+    }
 };
 
 /// An encoder for hooks, whose recorder is a CommandLog.

@@ -43,6 +43,10 @@ std::string_view error_id(ErrorCode code) noexcept {
     return "unknown";
 }
 
+void detail::throw_null(const char* what) {
+    throw ArgumentError(ErrorCode::missing_argument, std::string(what) + " is null");
+}
+
 void throw_error(const Error& error) {
     if (error.code() < ErrorCode::artifact_missing) {
         throw ArgumentError(error.code(), error.what(), error.native_code());

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "core/module_state.h"
+
 namespace kf {
 namespace {
 
@@ -30,6 +32,7 @@ FunctionRef& FunctionRef::operator=(FunctionRef&& other) noexcept = default;
 FunctionRef::~FunctionRef() = default;
 
 FunctionRef FunctionRef::with(GlobalValues values) const {
+    check_function(*this);
     FunctionRef made = *this;
     made.globals = std::make_shared<const GlobalValues>(std::move(values));
     return made;

@@ -87,18 +87,18 @@ void fail_unknown_value(const GraphState& graph, std::string_view name) {
 
 Graph::Graph(const Device& device) : state_(std::make_shared<detail::GraphState>(device.state())) {}
 
-Encoder& Graph::encoder() { return state_->encoder(); }
+Encoder& Graph::encoder() { return state()->encoder(); }
 
 PreparedCall Graph::node() const {
-    if (state_->calls().empty())
+    if (state()->calls().empty())
         throw ArgumentError(ErrorCode::missing_argument, "graph: node: no call is recorded yet");
-    return PreparedCall(state_->calls().back());
+    return PreparedCall(state()->calls().back());
 }
 
-std::size_t Graph::size() const { return state_->calls().size(); }
+std::size_t Graph::size() const { return state()->calls().size(); }
 
-void Graph::replay() { state_->replay(*state_->device()); }
+void Graph::replay() { state()->replay(*state()->device()); }
 
-void Graph::replay(const Device& device) { state_->replay(*device.state()); }
+void Graph::replay(const Device& device) { state()->replay(*device.state()); }
 
 }  // namespace kf

@@ -31,6 +31,7 @@ GlobalValues& HookedCall::values() {
 }
 
 FunctionRef with_hook(const FunctionRef& function, Hook hook) {
+    check_function(function);
     auto hooks = function.hooks ? std::make_shared<std::vector<Hook>>(*function.hooks)
                                 : std::make_shared<std::vector<Hook>>();
     hooks->push_back(std::move(hook));
@@ -40,6 +41,7 @@ FunctionRef with_hook(const FunctionRef& function, Hook hook) {
 }
 
 void fail_empty_hook(const FunctionRef& function) {
+    check_function(function);
     throw ArgumentError(
         ErrorCode::missing_argument,
         function.module->manifest().functions.at(function.function).name + ": hook: the callback is empty");

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/awaited.h"
+
 namespace kf::driver {
 
 enum class ImageDimension : std::uint8_t { one, two, three, cube };
@@ -27,7 +29,7 @@ struct ImageShape {
 };
 
 /// Texels of an image; freed once the last owner and the last submission that uses it are done. Thread-safe.
-class Image : public std::enable_shared_from_this<Image> {
+class Image : public std::enable_shared_from_this<Image>, public Awaited {
 public:
     virtual ~Image() = default;
     ImageShape shape;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory_resource>
 
+#include "core/awaited_outputs.h"
 #include "core/bind.h"
 #include "core/bind_error.h"
 #include "core/command_log.h"
@@ -830,7 +831,7 @@ void launch(const FunctionRef& function, const GlobalValues* globals, std::size_
     }
     const CommandLog* log = nullptr;
     if (before != nullptr) {
-        const EncoderState& state = before->state();
+        EncoderState& state = before->state();
         if (state.target != EncoderState::Target::hook) {
             throw ArgumentError(ErrorCode::hook_context,
                                 "hook: another encoder was assigned to the context's: record into that");
@@ -840,6 +841,7 @@ void launch(const FunctionRef& function, const GlobalValues* globals, std::size_
                 ErrorCode::device_mismatch,
                 "hook: the encoder that was recorded into is of another device than the call");
         }
+        state.note_run();
         log = static_cast<const CommandLog*>(state.recorder.get());
         log = log->is_empty() ? nullptr : log;
     }
@@ -848,13 +850,17 @@ void launch(const FunctionRef& function, const GlobalValues* globals, std::size_
                      args);
     }
     const manifest::Function& described = function.module->manifest().functions[function.function];
-    check_enum_values(described.name, described.calls[call_index], args);
+    const manifest::Call& called = described.calls[call_index];
+    check_enum_values(described.name, called, args);
+    if (driver::Awaited::is_any() && encoder == nullptr) [[unlikely]]
+        check_awaited(described, called, pass, args);
     const LaunchRequest request{function, call_index, pass, args, encoder, shape, on, log};
     if (Observers* const observers = device_of(request).observers(); observers != nullptr) [[unlikely]] {
         launch_observed(*observers, request);
-        return;
+    } else {
+        launch_admitted(request);
     }
-    launch_admitted(request);
+    if (encoder != nullptr) await_run(encoder->state(), args);
 }
 
 }  // namespace
@@ -863,6 +869,7 @@ void launch_in_general(const LaunchRequest& request) { launch_in_general(request
 
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
             Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {
+    check_function(function);
     if (function.hooks == nullptr) {
         launch(function, function.globals.get(), call_index, pass, args, encoder, shape, on, before);
         return;

@@ -147,6 +147,7 @@ std::size_t mapped_function(const manifest::Manifest& manifest, std::size_t inde
 }
 
 FunctionRef mapped(const FunctionRef& function, std::span<const Mapping> chosen) {
+    check_function(function);
     FunctionRef made = function;
     made.function = mapped_function(function.module->manifest(), function.function, chosen);
     return made;

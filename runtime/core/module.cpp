@@ -62,6 +62,7 @@ const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index, dr
 }
 
 FunctionRef jvp_of(const FunctionRef& function) {
+    check_function(function);
     const std::int64_t index = function.module->manifest().functions.at(function.function).jvp;
     FunctionRef made = function;
     made.function = static_cast<std::size_t>(index);
@@ -84,17 +85,17 @@ Module Module::load_file(const Device& device, const std::string& path) {
                                std::make_shared<const detail::LoadedArtifact>(artifact::map_file(path)));
 }
 
-const Device& Module::device() const { return state_->device(); }
-const std::string& Module::name() const { return state_->manifest().name; }
-const std::string& Module::sha256() const { return state_->digest(); }
+const Device& Module::device() const { return state()->device(); }
+const std::string& Module::name() const { return state()->manifest().name; }
+const std::string& Module::sha256() const { return state()->digest(); }
 
-std::vector<std::string> Module::functions() const { return manifest::function_names(state_->manifest()); }
+std::vector<std::string> Module::functions() const { return manifest::function_names(state()->manifest()); }
 
 detail::FunctionRef Module::function(std::string_view name) const {
-    for (std::size_t i = 0; i < state_->manifest().functions.size(); ++i) {
-        const manifest::Function& function = state_->manifest().functions[i];
-        if (function.name == name && !manifest::is_hidden(state_->manifest(), function)) {
-            return {state_, i};
+    for (std::size_t i = 0; i < state()->manifest().functions.size(); ++i) {
+        const manifest::Function& function = state()->manifest().functions[i];
+        if (function.name == name && !manifest::is_hidden(state()->manifest(), function)) {
+            return {state(), i};
         }
     }
     throw ArgumentError(ErrorCode::unknown_name, "the module '" + this->name() + "' has no function '" +
@@ -102,8 +103,8 @@ detail::FunctionRef Module::function(std::string_view name) const {
 }
 
 void Module::load_all() const {
-    for (std::size_t i = 0; i < state_->manifest().kernels.size(); ++i) {
-        (void)state_->kernel(i, state_->device().state()->driver());
+    for (std::size_t i = 0; i < state()->manifest().kernels.size(); ++i) {
+        (void)state()->kernel(i, state()->device().state()->driver());
     }
 }
 

@@ -1,6 +1,7 @@
 // What all handles of one module share: its manifest and its kernels on one device.
 #pragma once
 
+#include <kf/function_ref.h>
 #include <kf/module.h>
 
 #include <map>
@@ -53,5 +54,10 @@ private:
     std::mutex mutex_;
     std::map<ConstantValues, std::shared_ptr<ModuleState>> chosen_;  ///< of a root
 };
+
+/// Throws ArgumentError (missing_argument) for a function that is null: never assigned to, or moved from.
+inline void check_function(const FunctionRef& function) {
+    if (function.module == nullptr) throw_null("the function");
+}
 
 }  // namespace kf::detail

@@ -154,6 +154,7 @@ void set_value(GraphState& graph, std::string_view name, const NewValue& value) 
 }
 
 Encoder preparing_encoder(const FunctionRef& function) {
+    check_function(function);
     return keeping_encoder(function.module->device().state());
 }
 

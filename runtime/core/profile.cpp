@@ -147,7 +147,10 @@ Profile& Profile::operator=(Profile&& other) noexcept {
     return *this;
 }
 
-void Profile::stop() { state_->stop(); }
+void Profile::stop() {
+    if (state_ == nullptr) detail::throw_null("the profile");
+    state_->stop();
+}
 
 const std::vector<ProfiledCall>& Profile::calls() {
     stop();

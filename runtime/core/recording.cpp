@@ -30,6 +30,8 @@ Recording* found() {
 template <class Memory>
 void check(const char* what, const Memory& memory) {
     Recording* const recording = found();
+    if (memory.awaits_run() && recording == nullptr)
+        throw ArgumentError(ErrorCode::graph_context, std::string(what) + ": " + awaits_run_text);
     if (recording == nullptr || recording->kept() == nullptr || !recording->kept()->writes(memory)) return;
     throw ArgumentError(ErrorCode::graph_context,
                         std::string(what) +

@@ -48,8 +48,12 @@ public:
 
 /// Throws ArgumentError (graph_context) while the thread records. `what`: the operation, for the message.
 void check_unrecorded(const char* what);
-/// Throws ArgumentError (graph_context) while the thread records calls or fills that write the memory, or the
-/// image.
+/// Why what only a recorded call writes isn't read.
+inline constexpr const char* awaits_run_text =
+    "only a recorded call writes to it, which hasn't run: replay() the graph, call the prepared call or "
+    "submit() the encoder before";
+/// Throws ArgumentError (graph_context) where nothing has written to the memory, or the image, but calls that
+/// are recorded and haven't run, and while the thread records calls or fills that write to it.
 void check_read(const char* what, const driver::Allocation& memory);
 void check_read(const char* what, const driver::Image& image);
 

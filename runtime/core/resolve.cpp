@@ -336,6 +336,7 @@ std::size_t resolve(const Function& function, std::span<const ArgShape> args) {
 }
 
 std::size_t resolve(const FunctionRef& function, std::span<const ArgShape> args) {
+    check_function(function);
     return resolve(function.module->manifest().functions.at(function.function), args);
 }
 

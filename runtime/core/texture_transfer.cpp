@@ -104,6 +104,7 @@ void read_box(const char* what, const TextureState& state, const Box& box, std::
 void write_box(const char* what, const TextureState& state, const Box& box,
                std::span<const std::byte> bytes) {
     check_bytes(what, state, box, bytes.size());
+    state.image->note_written();
     driver::Device& driver = state.device->driver();
     driver.admit(bytes.size());
     driver.upload_image(state.image, box.region, bytes);
@@ -211,6 +212,8 @@ void AnyTexture::copy_from(const AnyTensor& tensor) const {
     check_tensor("copy_from", state, tensor);
     detail::check_unrecorded("copy_from");
     const TensorState& source = state_of(tensor);
+    detail::check_read("copy_from", *source.allocation);
+    state.image->note_written();
     driver::Device& driver = state.device->driver();
     driver.admit();
     const std::uint64_t bytes = size_bytes();
@@ -227,7 +230,9 @@ void AnyTexture::copy_to(const AnyTensor& tensor) const {
     const TextureState& state = state_of(*this);
     check_tensor("copy_to", state, tensor);
     detail::check_unrecorded("copy_to");
+    detail::check_read("copy_to", *state.image);
     const TensorState& target = state_of(tensor);
+    target.allocation->note_written();
     driver::Device& driver = state.device->driver();
     driver.admit();
     const std::uint64_t bytes = size_bytes();

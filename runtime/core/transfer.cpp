@@ -229,6 +229,7 @@ void detail::write_unrecorded(const AnyTensor& tensor, std::span<const std::byte
     if (state.size == 0) {
         return;
     }
+    state.allocation->note_written();
     driver::Device& driver = state.device->driver();
     driver.admit(bytes.size());
     if (detail::is_dense(state.shape, state.strides)) {
@@ -273,6 +274,7 @@ void AnyTensor::fill(std::span<const std::byte> element) const {
             recording->kept_on(state.device).between().fill(state.allocation, state.offset, bytes, *word);
             return;
         }
+        state.allocation->note_written();
         driver.admit();
         driver.fill(state.allocation, state.offset, bytes, *word);
         return;

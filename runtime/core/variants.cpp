@@ -149,6 +149,7 @@ std::size_t variant_function(const manifest::Manifest& manifest, std::size_t ind
 }
 
 FunctionRef variant_of(const FunctionRef& function, std::string_view name) {
+    check_function(function);
     FunctionRef made = function;
     made.function =
         variant_function(function.module->manifest(), function.function, {std::string(name), {}, {}, {}, {}});
@@ -156,6 +157,7 @@ FunctionRef variant_of(const FunctionRef& function, std::string_view name) {
 }
 
 FunctionRef FunctionRef::with(const Options& chosen) const {
+    check_function(*this);
     FunctionRef made = *this;
     made.options = options.with(chosen);
     if (chosen.variant.empty() && chosen.constants.empty()) return made;

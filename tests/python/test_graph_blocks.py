@@ -461,3 +461,97 @@ def test_an_argument_that_calls_the_node(structs: ModuleType) -> None:
     assert len(g) == 2
     node.set(scene={"scale": 2})
     g.replay()
+
+
+def reads_of(y: kf.Tensor) -> list[Callable[[], Any]]:
+    return [y.to_numpy, y.tolist, lambda: np.asarray(y), y[0].item, y[1:].to_numpy]
+
+
+def test_reads_of_what_never_ran(calls: ModuleType, device: kf.Device) -> None:
+    """What only a recorded call writes, of a graph, a prepared call or an encoder."""
+    other = tensor(np.arange(4, dtype=FLOAT))
+
+    def graph() -> tuple[kf.Tensor, Callable[[], Any]]:
+        with kf.Graph() as g:
+            y, _ = calls.split(other)
+        return y, g.replay
+
+    def prepared() -> tuple[kf.Tensor, Callable[[], Any]]:
+        p = calls.split.prepare(other)
+        return p.result[0], p
+
+    def encoder() -> tuple[kf.Tensor, Callable[[], Any]]:
+        e = device.encoder()
+        return calls.split.append_to(e, other)[0], e.submit
+
+    def prepared_in_an_encoder() -> tuple[kf.Tensor, Callable[[], Any]]:
+        p = calls.split.prepare(other)
+        e = device.encoder()
+        return p.append_to(e)[0], e.submit
+
+    for make in (graph, prepared, encoder):
+        y, run = make()
+        for read in reads_of(y):
+            assert "only a recorded call writes to it" in refusal(kf.ArgumentError, read)
+        text = refusal(kf.ArgumentError, lambda y=y: calls.split(y))
+        assert "argument 'x': only a recorded call writes to it" in text, text
+        assert "..." in repr(y)
+        run()
+        for read in reads_of(y):
+            read()
+        assert y.to_numpy().tolist() == [0, 1, 2, 3]
+        calls.split(y)
+        # What something else writes can be read.
+        for write in (
+            lambda y: y.fill(0),
+            lambda y: y.copy_from_numpy(np.zeros(4, FLOAT)),
+            lambda y: calls.split(zeros(), whole=y),
+        ):
+            y, _ = make()
+            write(y)
+            assert total(y) == 0
+    y, run = prepared_in_an_encoder()
+    run()
+    assert y.to_numpy().tolist() == [0, 1, 2, 3]
+
+
+def test_watched_calls_that_never_ran(calls: ModuleType, device: kf.Device) -> None:
+    other = tensor(np.arange(4, dtype=FLOAT))
+    device.check = "nan"
+    try:
+        with kf.Graph() as g:
+            y, _ = calls.split(other)
+        assert "only a recorded call" in refusal(kf.ArgumentError, y.to_numpy)
+        g.replay()
+        assert total(y) == 6
+        encoder = device.encoder()
+        y, _ = calls.split.append_to(encoder, other)
+        assert "only a recorded call" in refusal(kf.ArgumentError, y.to_numpy)
+        encoder.submit()
+        assert total(y) == 6
+    finally:
+        device.check = None
+
+
+def test_what_a_hook_makes_is_the_calls(calls: ModuleType) -> None:
+    """It runs right before the call, which may read it."""
+    x = tensor(np.arange(4, dtype=FLOAT))
+    kept: list[kf.Tensor] = []
+
+    def hook(context: kf.HookContext) -> None:
+        y, _ = calls.split.append_to(context.encoder, x)
+        kept.append(y)
+
+    calls.advance.hook(hook)(zeros(), 1)
+    assert kept[0].to_numpy().tolist() == [0, 1, 2, 3]
+
+
+def test_textures_that_no_call_has_made(generated: Loader) -> None:
+    paint = generated("texture_calls").paint
+    canvas = kf.Texture.from_numpy(np.zeros((5, 7, 4), FLOAT), "rgba32f", writable=True)
+    with kf.Graph() as g:
+        paint.set(canvas=canvas)((5, 7), (1, 2, 3, 4))
+    # It had texels before.
+    assert canvas.to_numpy().sum() == 0
+    g.replay()
+    assert canvas.to_numpy().sum() == 5 * 7 * 10

@@ -29,7 +29,7 @@ enum class Check : std::uint8_t {
 /// in batches, at flush(), wait(), a read-back or a full batch.
 class Device {
 public:
-    /// Null: only to be assigned to.
+    /// Null, as one that was moved from: only to be assigned to, compared and asked whether it is.
     Device() = default;
 
     /// Opens the device that the environment variable KF_DEVICE names, else the first CUDA device, else a
@@ -148,7 +148,11 @@ public:
     }
 
     explicit Device(std::shared_ptr<detail::DeviceState> state) : state_(std::move(state)) {}
-    [[nodiscard]] const std::shared_ptr<detail::DeviceState>& state() const { return state_; }
+    /// Throws ArgumentError (missing_argument) where it is null, as all else does.
+    [[nodiscard]] const std::shared_ptr<detail::DeviceState>& state() const {
+        if (state_ == nullptr) detail::throw_null("the device");
+        return state_;
+    }
 
 private:
     static std::int64_t count(std::size_t n) { return static_cast<std::int64_t>(n); }

@@ -93,6 +93,11 @@ public:
 /// Throws the subclass of Error that `error`'s code belongs to.
 [[noreturn]] void throw_error(const Error& error);
 
+namespace detail {
+/// Throws ArgumentError (missing_argument): "WHAT is null".
+[[noreturn]] void throw_null(const char* what);
+}  // namespace detail
+
 /// What a try_ twin returns: a value, or the error that the throwing form would have thrown.
 template <class T>
 class [[nodiscard]] Result {

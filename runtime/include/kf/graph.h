@@ -45,14 +45,19 @@ public:
     /// Sets a value for later replays in every call that has one of that name; see PreparedCall::set().
     template <class T>
     void set(std::string_view name, const T& value) {
-        detail::set_value(*state_, name, detail::NewValue::of(value));
+        detail::set_value(*state(), name, detail::NewValue::of(value));
     }
     template <class T>
     Result<void> try_set(std::string_view name, const T& value) {
         return attempt([&] { set(name, value); });
     }
 
-    [[nodiscard]] const std::shared_ptr<detail::GraphState>& state() const { return state_; }
+    /// For the runtime itself. Throws ArgumentError (missing_argument) for one that was moved from, as all
+    /// else does.
+    [[nodiscard]] const std::shared_ptr<detail::GraphState>& state() const {
+        if (state_ == nullptr) detail::throw_null("the graph");
+        return state_;
+    }
 
 private:
     std::shared_ptr<detail::GraphState> state_;

@@ -123,10 +123,12 @@ struct Arg {
     }
     template <class T, std::size_t N>
     static Arg out(const Out<Tensor<T, N>>& given) {
+        if (!given.target) throw_null("out: the tensor");
         return of(given.target.any());
     }
     template <class T, TextureKind kind>
     static Arg out(const Out<RWTexture<T, kind>>& given) {
+        if (!given.target) throw_null("out: the texture");
         return of(given.target.any());
     }
     template <class X>

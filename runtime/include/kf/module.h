@@ -26,6 +26,7 @@ Module load_module(const Device& device, std::shared_ptr<const LoadedArtifact> a
 /// load_all(), and are shared by all modules of a device.
 class Module {
 public:
+    /// Null, as one that was moved from.
     Module() = default;
 
     /// Reads and verifies an artifact. The image of each kernel is verified before its first use. The bytes
@@ -62,7 +63,11 @@ public:
         return attempt([&] { load_all(); });
     }
 
-    [[nodiscard]] const std::shared_ptr<detail::ModuleState>& state() const { return state_; }
+    /// For the runtime itself. Throws ArgumentError (missing_argument) where it is null, as all else does.
+    [[nodiscard]] const std::shared_ptr<detail::ModuleState>& state() const {
+        if (state_ == nullptr) detail::throw_null("the module");
+        return state_;
+    }
 
 private:
     friend Module detail::load_module(const Device& device,
