@@ -82,7 +82,7 @@ int generate(const Options& options, DiskFileSystem& disk) {
         return report(findings(sink.write(stamps(options)), options));
     }
 
-    Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
+    Outcome<Generated> generated = generate_files(spec.value(), options, paths);
     if (const int code = report(findings(generated, options, &disk)); code != exit_done) return code;
     const Diagnostics overwritten = conflicts(paths, options, generated.value().inputs.paths());
     if (!overwritten.empty()) return report(findings({}, overwritten, options, &disk));
@@ -122,11 +122,11 @@ int check(const Options& options, DiskFileSystem& disk) {
     const Outcome<Spec> spec = load_spec(options, disk);
     if (const int code = report(findings(spec, options, &disk)); code != exit_done) return code;
     const OutputPaths paths = output_paths(spec.value(), options);
-    const Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
+    const Outcome<Generated> generated = generate_files(spec.value(), options, paths);
     if (const int code = report(findings(generated, options, &disk)); code != exit_done) return code;
     report(findings(loop_warnings(spec.value(), generated.value().inputs.files), {}, options, &disk));
     if (!options.gradients.wanted) return exit_done;
-    return finish(check_generated(program, spec.value(), options, generated.value(), disk), options, disk);
+    return finish(check_generated(program, spec.value(), options, generated.value()), options, disk);
 }
 
 /// Prints what `text_of` makes of the spec.
@@ -168,7 +168,7 @@ int run(const CommandLine& line, DiskFileSystem& disk) {
                                  [&](const Spec& spec) { return list_calls(spec, line.options); });
         case Command::explain:
             return print_of_spec(line.options, disk,
-                                 [&](const Spec& spec) { return explain(spec, line.options, disk); });
+                                 [&](const Spec& spec) { return explain(spec, line.options); });
         case Command::inspect: return inspect(line.options, disk);
         case Command::none: break;
     }

@@ -502,11 +502,12 @@ def test_reads_of_what_never_ran(calls: ModuleType, device: kf.Device) -> None:
         assert y.to_numpy().tolist() == [0, 1, 2, 3]
         calls.split(y)
         # What something else writes can be read.
-        for write in (
+        writes: list[Callable[[kf.Tensor], Any]] = [
             lambda y: y.fill(0),
             lambda y: y.copy_from_numpy(np.zeros(4, FLOAT)),
             lambda y: calls.split(zeros(), whole=y),
-        ):
+        ]
+        for write in writes:
             y, _ = make()
             write(y)
             assert total(y) == 0

@@ -78,8 +78,10 @@ def test_a_loaded_module_leaves_nothing_behind(generated: Loader, tmp_path: Path
             assert module.function("add")(3, 4) == 7
             module.function("add")(ints, 4)
         else:
-            module.function("polynomial")(2, 3, 4, x)
-            module.function("polynomial").backward(2, 3, 4, x.with_grads(), x)
+            polynomial = module.function("polynomial")
+            polynomial(2, 3, 4, x)
+            assert polynomial.backward is not None
+            polynomial.backward(2, 3, 4, x.with_grads(), x)
 
     for _ in range(50):
         load()

@@ -99,13 +99,13 @@ def test_every_entry_refuses_half_a_surrogate_pair(
         "dtype": lambda: kf.Tensor.zeros((4,), BAD),
         "name": lambda: kf.Tensor.zeros((4,), name=BAD),
         "Tensor": lambda: kf.Tensor([1.0], BAD),
-        "Tensor of text": lambda: kf.Tensor(BAD),  # type: ignore[arg-type]
+        "Tensor of text": lambda: kf.Tensor(BAD),
         "fill": lambda: x.fill(BAD),  # type: ignore[arg-type]
         "index": lambda: x[BAD],  # type: ignore[index]
         "format": lambda: kf.Texture.from_numpy(texels, BAD, kind="2d"),
         "kind": lambda: kf.Texture.from_numpy(texels, "r32f", kind=BAD),
-        "Sampler": lambda: kf.Sampler(filter=BAD),
-        "Sampler address": lambda: kf.Sampler(address=BAD),
+        "Sampler": lambda: kf.Sampler(filter=BAD),  # type: ignore[arg-type]
+        "Sampler address": lambda: kf.Sampler(address=BAD),  # type: ignore[arg-type]
         "with_sampler": lambda: texture.with_sampler(BAD),  # type: ignore[arg-type]
         "set_options": lambda: kf.set_options(**{BAD: 1}),  # type: ignore[arg-type]
         "profile": profiled,

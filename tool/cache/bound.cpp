@@ -1,13 +1,11 @@
 // A file in the folder says how large it is, so that few runs look at all entries.
 #include "cache/bound.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,17 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr std::chrono::hours use_step = 1h;      // how exactly the last use is known
-constexpr std::chrono::hours count_again = 24h;  // what ended in the middle of a run was not counted
-constexpr std::uint64_t disk_block = 4096;       // bytes of a disk that the smallest file takes
+constexpr std::chrono::nanoseconds use_step = 1h;      // how exactly the last use is known
+constexpr std::chrono::nanoseconds count_again = 24h;  // what ended in the middle of a run was not counted
+constexpr std::uint64_t disk_block = 4096;             // bytes of a disk that the smallest file takes
 
 /// Held while the folder's size is looked at and changed.
 class Lock {
 public:
-    explicit Lock(const fs::path& file)
-        : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-        if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX);
-    }
+    Lock(CacheFiles& files, const fs::path& path) : descriptor_(files.lock(path)) {}
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
     ~Lock() {
@@ -43,42 +38,45 @@ private:
 
 std::uint64_t in_blocks(std::uint64_t bytes) { return (bytes + disk_block - 1) / disk_block * disk_block; }
 
-std::optional<std::uint64_t> noted_size(const fs::path& note) {
-    std::error_code failure;
-    const fs::file_time_type written = fs::last_write_time(note, failure);
-    if (failure || fs::file_time_type::clock::now() - written > count_again) return std::nullopt;
-    std::ifstream file(note);
+std::chrono::nanoseconds age_of(const FileStatus& file) {
+    return std::chrono::system_clock::now().time_since_epoch() - std::chrono::nanoseconds(file.modified);
+}
+
+std::optional<std::uint64_t> noted_size(const CacheFiles& files, const fs::path& note,
+                                        const std::optional<FileStatus>& status) {
+    if (!status || age_of(*status) > count_again) return std::nullopt;
+    const Outcome<std::string> text = files.read(note);
     std::uint64_t size = 0;
-    return file >> size ? std::optional(size) : std::nullopt;
+    if (!text) return std::nullopt;
+    const char* const begin = text.value().data();
+    const auto [end, failure] = std::from_chars(begin, begin + text.value().size(), size);
+    return failure == std::errc() ? std::optional(size) : std::nullopt;
 }
 
 struct Entry {
     fs::path path;
     std::uint64_t size = 0;
-    fs::file_time_type used;
+    std::int64_t used = 0;
 };
 
-std::vector<Entry> entries_of(const fs::path& folder) {
+std::vector<Entry> entries_of(const CacheFiles& files, const fs::path& folder) {
     std::vector<Entry> entries;
-    std::error_code failure;
-    for (const fs::directory_entry& part : fs::directory_iterator(folder, failure)) {
-        const std::string name = part.path().filename().string();
+    for (const fs::path& part : files.list(folder)) {
+        const std::string name = part.filename().string();
         const bool is_part =
             name.size() == 2 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
-        if (!is_part || !part.is_directory(failure)) continue;
-        for (const fs::directory_entry& file : fs::directory_iterator(part.path(), failure)) {
-            std::error_code gone;  // another process may remove it meanwhile
-            const std::uint64_t size = file.file_size(gone);
-            const fs::file_time_type used = file.last_write_time(gone);
-            if (!gone) entries.push_back({file.path(), in_blocks(size), used});
+        if (!is_part) continue;
+        for (const fs::path& path : files.list(part)) {
+            const auto file = files.status(path);  // another process may remove it meanwhile
+            if (file && !file->is_directory) entries.push_back({path, in_blocks(file->size), file->modified});
         }
     }
     return entries;
 }
 
 /// Returns how large the folder is then.
-std::uint64_t trim(const fs::path& folder, std::uint64_t limit) {
-    std::vector<Entry> entries = entries_of(folder);
+std::uint64_t trim(CacheFiles& files, const fs::path& folder, std::uint64_t limit) {
+    std::vector<Entry> entries = entries_of(files, folder);
     std::uint64_t all = 0;
     for (const Entry& entry : entries) all += entry.size;
     if (all <= limit) return all;
@@ -86,38 +84,34 @@ std::uint64_t trim(const fs::path& folder, std::uint64_t limit) {
     const std::uint64_t goal = limit / 10 * 9;  // so that the next run needn't do the same
     for (const Entry& entry : entries) {
         if (all <= goal) break;
-        std::error_code failure;
-        fs::remove(entry.path, failure);
-        if (!failure) all -= entry.size;
+        files.remove(entry.path);
+        if (!files.status(entry.path)) all -= entry.size;
     }
     return all;
 }
 
 }  // namespace
 
-void mark_used(const fs::path& entry) {
-    std::error_code failure;
-    const fs::file_time_type now = fs::file_time_type::clock::now();
-    const fs::file_time_type used = fs::last_write_time(entry, failure);
-    if (!failure && now - used > use_step) fs::last_write_time(entry, now, failure);
+void mark_used(CacheFiles& files, const fs::path& entry) {
+    const auto file = files.status(entry);
+    if (file && age_of(*file) > use_step) files.set_modified(entry, std::nullopt);
 }
 
-void bound_folder(const fs::path& folder, std::uint64_t limit, std::uint64_t kept) {
+void bound_folder(CacheFiles& files, const fs::path& folder, std::uint64_t limit, std::uint64_t kept) {
     std::error_code failure;
     if (!fs::is_directory(folder, failure)) return;
-    const Lock lock(folder / "lock");
+    const Lock lock(files, folder / "lock");
     if (!lock.is_held()) return;
     const fs::path note = folder / "size";
-    const std::optional<std::uint64_t> noted = noted_size(note);
+    const auto before = files.status(note);
+    const std::optional<std::uint64_t> noted = noted_size(files, note, before);
     std::uint64_t size = noted.value_or(0) + kept;
     const bool counts = !noted || size > limit;
-    if (counts) size = trim(folder, limit);
+    if (counts) size = trim(files, folder, limit);
     if (!counts && kept == 0) return;
-    // Written in place, the file's time would say that it was counted now.
-    const fs::file_time_type counted =
-        counts ? fs::file_time_type::clock::now() : fs::last_write_time(note, failure);
-    std::ofstream(note) << size << '\n';
-    fs::last_write_time(note, counted, failure);
+    // A new file, whose time would say that it was counted now.
+    if (!files.write(note, std::to_string(size) + '\n') && !counts)
+        files.set_modified(note, before->modified);
 }
 
 }  // namespace kf::gen

@@ -27,7 +27,7 @@ std::optional<std::string> ContentCache::find(std::string_view key) const {
     if (text.substr(0, hash_length + 1) != seal(key, content)) {
         return std::nullopt;
     }
-    mark_used(path);
+    mark_used(own_, path);
     return std::string(content);
 }
 

@@ -38,7 +38,7 @@ CheckEnd check_artifact(const std::filesystem::path& program, const Options& opt
 }
 
 CheckEnd check_generated(const std::filesystem::path& program, const Spec& spec, const Options& options,
-                         const Generated& generated, FileSystem& disk) {
+                         const Generated& generated) {
     check::Task task = task_for(options.gradients);
     const std::filesystem::path path = output_paths(spec, options).artifact;
     const auto file = std::find_if(generated.files.begin(), generated.files.end(),
@@ -46,10 +46,10 @@ CheckEnd check_generated(const std::filesystem::path& program, const Spec& spec,
     const auto bytes = std::as_bytes(std::span(file->content));
     task.artifact.assign(bytes.begin(), bytes.end());
     task.reasons = reasons(generated.plan);
-    DifferenceArtifacts own = difference_artifacts(spec, options, disk);
+    DifferenceArtifacts own = difference_artifacts(spec, options);
     task.not_compared = untested_texts(own);
     task.differences = std::move(own.artifacts);
-    LimitProbe probe(spec, options, disk, generated.inputs.files);
+    LimitProbe probe(spec, options, generated.inputs.files);
     for (const ProbedLoop& loop : probe.loops())
         task.loops.push_back({loop.location.file, loop.location.line, loop.function, loop.limit});
     return run_check(program, options.spec, task, [&](const check::Question& question) {

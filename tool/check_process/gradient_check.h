@@ -6,7 +6,6 @@
 
 #include "check_process/check_process.h"
 #include "cli/options.h"
-#include "output/file_system.h"
 #include "run/generate.h"
 #include "spec/spec.h"
 
@@ -17,6 +16,6 @@ CheckEnd check_artifact(const std::filesystem::path& program, const Options& opt
 
 /// Checks what was generated of a spec, and not written.
 CheckEnd check_generated(const std::filesystem::path& program, const Spec& spec, const Options& options,
-                         const Generated& generated, FileSystem& disk);
+                         const Generated& generated);
 
 }  // namespace kf::gen

@@ -29,6 +29,28 @@ bool is_of_command_line(const Diagnostic& error) {
     return std::find(ids.begin(), ids.end(), error.id) != ids.end();
 }
 
+/// Prints up to a number of findings of one severity, and says how many more there are.
+template <class Print>
+class Limited {
+public:
+    explicit Limited(const Print& print) : print_(print) {}
+    void add(const Diagnostic& found) {
+        if (++count_ <= most_findings) print_(found);
+    }
+    void end(const char* what) const {
+        if (count_ <= most_findings) return;
+        print_({Severity::note,
+                "findings-left-out",
+                {},
+                std::to_string(count_ - most_findings) + " more " + what + " aren't shown",
+                {}});
+    }
+
+private:
+    const Print& print_;
+    std::size_t count_ = 0;
+};
+
 }  // namespace
 
 Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const Options& options,
@@ -48,20 +70,24 @@ Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const 
         result.text +=
             (json ? format_json(diagnostic) : format_text(diagnostic, shown(diagnostic.location))) + '\n';
     };
+    Limited warned(print);
     for (Diagnostic warning : warnings) {
         if (options.werror) {
             warning.severity = Severity::error;
             result.exit_code = exit_input;
         }
-        if (options.werror || options.verbosity != Verbosity::quiet) print(warning);
+        if (options.werror || options.verbosity != Verbosity::quiet) warned.add(warning);
     }
+    warned.end("warnings");
+    Limited failed(print);
     for (const Diagnostic& error : errors) {
         if (is_a_failure(error)) result.exit_code = exit_failed;
         if (result.exit_code == exit_done) {
             result.exit_code = is_of_command_line(error) ? exit_command_line : exit_input;
         }
-        print(error);
+        failed.add(error);
     }
+    failed.end("errors");
     return result;
 }
 

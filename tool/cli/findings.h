@@ -1,6 +1,7 @@
 // What a command prints of what it found, and whether that ends it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "cli/options.h"
@@ -14,6 +15,9 @@ struct Findings {
     std::string text;
     ExitCode exit_code = exit_done;
 };
+
+/// So many warnings are shown, and so many errors: more of them only hide the first, which say what to mend.
+inline constexpr std::size_t most_findings = 100;
 
 /// Warnings come first. With `werror` they are errors, else a quiet run leaves them out. As text, each shows
 /// its source line, where `disk` has it.

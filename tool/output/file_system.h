@@ -60,7 +60,7 @@ public:
 };
 
 /// The real one.
-class DiskFileSystem final : public FileSystem {
+class DiskFileSystem : public FileSystem {
 public:
     [[nodiscard]] std::optional<FileStatus> status(const std::filesystem::path& path) const override;
     [[nodiscard]] Outcome<std::string> read(const std::filesystem::path& path) const override;

@@ -92,7 +92,7 @@ std::vector<std::string> untested_texts(const DifferenceArtifacts& made) {
     return texts;
 }
 
-DifferenceArtifacts difference_artifacts(const Spec& spec, const Options& options, FileSystem& disk) {
+DifferenceArtifacts difference_artifacts(const Spec& spec, const Options& options) {
     DifferenceArtifacts made;
     auto compiler = make_slang_compiler(compiler_options(spec, options), support_modules());
     if (!compiler) return made;
@@ -105,7 +105,7 @@ DifferenceArtifacts difference_artifacts(const Spec& spec, const Options& option
         if (!probe.errors.empty()) made.failure = probe.errors.front().message;
         if (probe.sources.empty() || !probe.errors.empty()) return made;
         Outcome<Generated> generated =
-            generate_files(spec, options, paths, disk, open_installed_cuda, probe.sources);
+            generate_files(spec, options, paths, open_installed_cuda, probe.sources);
         if (!generated) {
             made.failure = generated.errors().front().message;
             made.artifacts.clear();

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/options.h"
-#include "output/file_system.h"
 #include "slang/module.h"
 #include "spec/spec.h"
 
@@ -42,6 +41,6 @@ struct DifferenceArtifacts {
 };
 /// "bwd_diff(lit) at scene.slang:12: it is generic"
 std::vector<std::string> untested_texts(const DifferenceArtifacts& made);
-DifferenceArtifacts difference_artifacts(const Spec& spec, const Options& options, FileSystem& disk);
+DifferenceArtifacts difference_artifacts(const Spec& spec, const Options& options);
 
 }  // namespace kf::gen

@@ -191,8 +191,7 @@ std::string explanation(const MadeKernels& made, const ExplainOptions& options) 
     return text;
 }
 
-Outcome<std::string> explain(const Spec& spec, const Options& options, FileSystem& disk,
-                             const OpenCuda& open_cuda) {
+Outcome<std::string> explain(const Spec& spec, const Options& options, const OpenCuda& open_cuda) {
     const ExplainOptions& explained = options.explain;
     const std::vector<CodeTarget> targets = code_targets(spec);
     if (explained.shows(Shown::ptx) &&
@@ -206,7 +205,7 @@ Outcome<std::string> explain(const Spec& spec, const Options& options, FileSyste
     const auto choose = [&](const Plan& plan, const KernelSet& kernels) {
         return chosen_kernels(plan, kernels, options);
     };
-    const Outcome<MadeKernels> made = make_kernels(spec, options, disk, stage, choose, open_cuda);
+    const Outcome<MadeKernels> made = make_kernels(spec, options, stage, choose, open_cuda);
     Outcome<std::string> text = made ? Outcome<std::string>(explanation(made.value(), explained))
                                      : Outcome<std::string>(made.errors());
     return std::move(text).with_warnings(made.warnings());

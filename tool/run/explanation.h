@@ -7,7 +7,6 @@
 
 #include "cli/options.h"
 #include "diagnostic/diagnostic.h"
-#include "output/file_system.h"
 #include "run/generate.h"
 #include "spec/spec.h"
 
@@ -22,7 +21,7 @@ Outcome<std::vector<std::int64_t>> chosen_kernels(const Plan& plan, const Kernel
 std::string explanation(const MadeKernels& made, const ExplainOptions& options);
 
 /// The kernels are made as `kfgen generate` makes them, as far as what is asked for needs that.
-Outcome<std::string> explain(const Spec& spec, const Options& options, FileSystem& disk,
+Outcome<std::string> explain(const Spec& spec, const Options& options,
                              const OpenCuda& open_cuda = open_installed_cuda);
 
 }  // namespace kf::gen

@@ -189,14 +189,14 @@ const TargetSpec* cuda_target(const Spec& spec) {
 
 class Generator {
 public:
-    Generator(const Spec& spec, const Options& options, FileSystem& disk, const OpenCuda& open_cuda,
+    Generator(const Spec& spec, const Options& options, const OpenCuda& open_cuda,
               const std::map<std::string, std::string>& sources)
         : spec_(spec),
           options_(options),
           open_cuda_(open_cuda),
           settings_(compiler_options(spec, options)),
           workers_(job_count(options)),
-          cache_(disk, options.cache),
+          cache_(options.cache),
           store_(cache_),
           slots_(options.jobs != 0 ? nullptr : process::JobServer::of(make_flags())),
           speaks_(options.verbosity != Verbosity::quiet && options.error_format == ErrorFormat::text),
@@ -497,20 +497,19 @@ private:
 }  // namespace
 
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
-                                  FileSystem& disk, const OpenCuda& open_cuda,
+                                  const OpenCuda& open_cuda,
                                   const std::map<std::string, std::string>& sources) {
-    return Generator(spec, options, disk, open_cuda, sources).run(paths);
+    return Generator(spec, options, open_cuda, sources).run(paths);
 }
 
-Outcome<MadeKernels> make_kernels(const Spec& spec, const Options& options, FileSystem& disk,
-                                  KernelStage stage, const ChooseKernels& choose, const OpenCuda& open_cuda) {
-    return Generator(spec, options, disk, open_cuda, {}).run_chosen(stage, choose);
+Outcome<MadeKernels> make_kernels(const Spec& spec, const Options& options, KernelStage stage,
+                                  const ChooseKernels& choose, const OpenCuda& open_cuda) {
+    return Generator(spec, options, open_cuda, {}).run_chosen(stage, choose);
 }
 
 Outcome<std::vector<std::byte>> generate_forward_passes(const Spec& spec, const Options& options,
-                                                        FileSystem& disk,
                                                         const std::map<std::string, std::string>& sources) {
-    return Generator(spec, options, disk, open_installed_cuda, sources).run_forward_passes();
+    return Generator(spec, options, open_installed_cuda, sources).run_forward_passes();
 }
 
 }  // namespace kf::gen

@@ -56,7 +56,7 @@ struct Generated {
 /// Writes nothing but the kernel cache. All errors of the stage that failed, and all warnings so far.
 /// Of `sources`, by their paths, nothing is read from the disk.
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
-                                  FileSystem& disk, const OpenCuda& open_cuda = open_installed_cuda,
+                                  const OpenCuda& open_cuda = open_installed_cuda,
                                   const std::map<std::string, std::string>& sources = {});
 
 /// How far kernels are made, for those who look at them.
@@ -85,14 +85,13 @@ using ChooseKernels = std::function<Outcome<std::vector<std::int64_t>>(const Pla
 
 /// Makes those of the spec's kernels that `choose` returns the numbers of. Writes nothing but the kernel
 /// cache.
-Outcome<MadeKernels> make_kernels(const Spec& spec, const Options& options, FileSystem& disk,
-                                  KernelStage stage, const ChooseKernels& choose,
+Outcome<MadeKernels> make_kernels(const Spec& spec, const Options& options, KernelStage stage,
+                                  const ChooseKernels& choose,
                                   const OpenCuda& open_cuda = open_installed_cuda);
 
 /// The bytes of an artifact with all functions and calls of the spec's, whose backward and fused passes have
 /// no kernels. `sources` as above.
 Outcome<std::vector<std::byte>> generate_forward_passes(const Spec& spec, const Options& options,
-                                                        FileSystem& disk,
                                                         const std::map<std::string, std::string>& sources);
 
 }  // namespace kf::gen

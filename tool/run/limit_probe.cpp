@@ -44,9 +44,9 @@ bool makes(const CallSpec& call, std::string_view function) {
 
 }  // namespace
 
-LimitProbe::LimitProbe(const Spec& spec, const Options& options, FileSystem& disk,
+LimitProbe::LimitProbe(const Spec& spec, const Options& options,
                        const std::vector<std::pair<std::filesystem::path, std::string>>& sources)
-    : spec_(spec), options_(options), disk_(disk) {
+    : spec_(spec), options_(options) {
     for (const auto& [path, text] : sources) {
         if (path != options.spec) sources_.emplace(path.string(), text);
     }
@@ -82,7 +82,7 @@ std::vector<std::byte> LimitProbe::artifact(std::size_t begin, std::size_t end, 
     if (!function.empty()) {
         std::erase_if(spec.calls, [&](const CallSpec& call) { return !makes(call, function); });
     }
-    Outcome<std::vector<std::byte>> made = generate_forward_passes(spec, options_, disk_, texts(begin, end));
+    Outcome<std::vector<std::byte>> made = generate_forward_passes(spec, options_, texts(begin, end));
     if (made) return std::move(made.value());
     failure_ = made.errors().front().message;
     return {};

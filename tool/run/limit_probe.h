@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/options.h"
-#include "output/file_system.h"
 #include "spec/spec.h"
 
 namespace kf::gen {
@@ -27,7 +26,7 @@ struct ProbedLoop {
 class LimitProbe {
 public:
     /// `sources`: paths and texts of what the spec's artifact was made from.
-    LimitProbe(const Spec& spec, const Options& options, FileSystem& disk,
+    LimitProbe(const Spec& spec, const Options& options,
                const std::vector<std::pair<std::filesystem::path, std::string>>& sources);
 
     /// Those whose limit may be too small as far as the texts show, in the texts' order.
@@ -47,7 +46,6 @@ public:
 private:
     const Spec& spec_;
     const Options& options_;
-    FileSystem& disk_;
     std::map<std::string, std::string> sources_;  ///< those with such loops
     std::vector<ProbedLoop> loops_;
     std::string failure_;

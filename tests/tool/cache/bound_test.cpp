@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 class BoundTest : public testing::Test {
 protected:
     void SetUp() override {
-        folder_ = fs::path(testing::TempDir()) / "bounded";
         fs::remove_all(folder_);
         fs::create_directories(folder_ / "ab");
     }
@@ -30,15 +29,20 @@ protected:
         return path;
     }
 
-    fs::path folder_;
+    CacheFiles& files() { return files_; }
+
+    fs::path folder_ = fs::path(testing::TempDir()) / "bounded";
+
+private:
+    CacheFiles files_{folder_};
 };
 
 TEST_F(BoundTest, WhatWasUsedLongestAgoGoesFirst) {
     const fs::path old = add("old", 30h);
     const fs::path used = add("used", 40h);
     const fs::path young = add("young", 1h);
-    mark_used(used);
-    bound_folder(folder_, 20 << 10, 0);
+    mark_used(files(), used);
+    bound_folder(files(), folder_, 20 << 10, 0);
     EXPECT_FALSE(fs::exists(old));
     EXPECT_TRUE(fs::exists(used));
     EXPECT_TRUE(fs::exists(young));
@@ -46,17 +50,17 @@ TEST_F(BoundTest, WhatWasUsedLongestAgoGoesFirst) {
 
 TEST_F(BoundTest, NothingGoesBelowTheLimit) {
     for (const char* name : {"a", "b", "c"}) add(name, 1h);
-    bound_folder(folder_, 24 << 10, 0);
-    bound_folder(folder_, 24 << 10, 0);
+    bound_folder(files(), folder_, 24 << 10, 0);
+    bound_folder(files(), folder_, 24 << 10, 0);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "ab"), {}), 3);
     // By what is kept it may grow beyond, which is then counted.
     add("d", 0h);
-    bound_folder(folder_, 24 << 10, 8000);
+    bound_folder(files(), folder_, 24 << 10, 8000);
     EXPECT_LE(std::distance(fs::directory_iterator(folder_ / "ab"), {}), 3);
 }
 
 TEST_F(BoundTest, AFolderThatIsNotThereIsNone) {
-    bound_folder(folder_ / "no", 0, 5);
+    bound_folder(files(), folder_ / "no", 0, 5);
     EXPECT_FALSE(fs::exists(folder_ / "no"));
 }
 

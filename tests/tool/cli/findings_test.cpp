@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tool/output/fake_file_system.h"
 
 namespace kf::gen {
@@ -48,6 +50,33 @@ TEST(Findings, WarningsComeBeforeErrors) {
     const Findings found = findings({warning}, {error}, {});
     EXPECT_EQ(found.text, std::string(warning_text) + error_text);
     EXPECT_EQ(found.exit_code, exit_input);
+}
+
+TEST(Findings, ManyAreCounted) {
+    const auto many = [](Severity severity, std::size_t count) {
+        Diagnostics all;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto line = static_cast<std::int64_t>(i + 1);
+            all.push_back({severity, "spec-type", {"m.kf.json", line, 2}, std::string(500, 'x'), {"a note"}});
+        }
+        return all;
+    };
+    const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+    for (const ErrorFormat format : {ErrorFormat::text, ErrorFormat::json}) {
+        Options options;
+        options.error_format = format;
+        const int each = format == ErrorFormat::json ? 1 : 2;
+        EXPECT_EQ(lines(findings({}, many(Severity::error, most_findings), options).text),
+                  each * static_cast<int>(most_findings));
+        Diagnostics errors = many(Severity::error, 10'000);
+        errors.push_back(failure);  // left out, and what the command exits with
+        const Findings found = findings(many(Severity::warning, 200), errors, options);
+        EXPECT_EQ(lines(found.text), 2 * (each * static_cast<int>(most_findings) + 1));
+        EXPECT_LT(found.text.size(), 200'000U);
+        EXPECT_NE(found.text.find("100 more warnings aren't shown"), std::string::npos);
+        EXPECT_NE(found.text.find("9901 more errors aren't shown"), std::string::npos);
+        EXPECT_EQ(found.exit_code, exit_failed);
+    }
 }
 
 TEST(Findings, AQuietCommandKeepsWarningsToItself) {

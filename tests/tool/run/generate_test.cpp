@@ -79,7 +79,7 @@ protected:
         options.jobs = 2;
         const Outcome<Spec> spec = load_spec(options, disk_);
         if (!spec) return spec.errors();
-        return generate_files(spec.value(), options, output_paths(spec.value(), options), disk_, open_cuda);
+        return generate_files(spec.value(), options, output_paths(spec.value(), options), open_cuda);
     }
 
     static std::string artifact_of(const Generated& generated) {
@@ -282,7 +282,7 @@ protected:
         const Outcome<Spec> spec = load_spec(options, disk_);
         if (!spec) return describe(spec.errors());
         const OutputPaths paths = output_paths(spec.value(), options);
-        const auto generated = generate_files(spec.value(), options, paths, disk_, open_wheel);
+        const auto generated = generate_files(spec.value(), options, paths, open_wheel);
         if (!generated) return describe(generated.errors());
         for (const OutputFile& file : generated.value().files) {
             if (file.path == paths.device_header) return file.content;

@@ -67,7 +67,7 @@ void generate(const std::string& name, Written& written) {
     const Outcome<Spec> spec = load_spec(line.options, disk);
     ASSERT_TRUE(spec) << described(spec.errors());
     const OutputPaths paths = output_paths(spec.value(), line.options);
-    const Outcome<Generated> generated = generate_files(spec.value(), line.options, paths, disk);
+    const Outcome<Generated> generated = generate_files(spec.value(), line.options, paths);
     ASSERT_TRUE(generated) << described(generated.errors());
     EXPECT_EQ(described(generated.warnings()), "");
     for (const OutputFile& file : generated.value().files)

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tool/output/fake_file_system.h"
-
 namespace kf::gen {
 namespace {
 
@@ -14,12 +12,11 @@ class LimitProbeTest : public testing::Test {
 protected:
     LimitProbe probe(const Sources& sources) {
         options_.spec = "/d/p.kf.json";
-        return {spec_, options_, disk_, sources};
+        return {spec_, options_, sources};
     }
 
     Spec spec_;
     Options options_;
-    FakeFileSystem disk_;
 };
 
 TEST_F(LimitProbeTest, NamesLoops) {
