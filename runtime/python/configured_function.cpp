@@ -132,10 +132,21 @@ Function Function::mapped(const py::object& given, const py::dict& named) const 
     return with(info_of(info, index));
 }
 
-Function Function::with_options(py::dict given) const {
+Function Function::with_options(const py::object& given, const py::dict& named) const {
     const std::string& name = info_->function.name;
-    const Function picked = with(take_variant(name, given));
-    return picked.with(options_of(name, given, "deterministic, variant, threads, constants, types"));
+    py::dict all = named;
+    if (!given.is_none()) {
+        if (!py::isinstance<py::dict>(given)) {
+            refuse(ErrorCode::type_mismatch, {name, "options"},
+                   "a dict is needed, as in {\"variant\": \"tiled\"}, not " + shown(given));
+        }
+        all = py::dict();
+        for (const py::dict& part : {py::reinterpret_borrow<py::dict>(given), named}) {
+            for (const auto& [option, value] : part) all[option] = value;
+        }
+    }
+    const Function picked = with(take_variant(name, all));
+    return picked.with(options_of(name, all, "deterministic, variant, threads, constants, types"));
 }
 
 Function Function::with_conformances(const py::object& types) const {

@@ -34,8 +34,8 @@ public:
     [[nodiscard]] Function with_hook(const py::object& callback) const;
     /// threads(x, y, z), and groups(x, y, z).
     [[nodiscard]] Function with_launch(std::span<PyObject* const> count, bool in_groups) const;
-    /// options(deterministic=True, variant="tiled").
-    [[nodiscard]] Function with_options(py::dict given) const;
+    /// options({"deterministic": True}, variant="tiled").
+    [[nodiscard]] Function with_options(const py::object& given, const py::dict& named) const;
     /// typeconformance({"IVal": ["Val10"]}).
     [[nodiscard]] Function with_conformances(const py::object& types) const;
     /// accumulate({"result": "sum"}, result="sum").

@@ -4,6 +4,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <new>
@@ -193,7 +194,50 @@ PyObject* forward(PyObject* self, PyObject* const* values, std::size_t count, Py
     return call<run<PassKind::forward>>(self, values, count, names);
 }
 
-py::object copied(Function function) { return make(types().function, forward, std::move(function)); }
+/// What a pass is called, and what the spec says where there is one.
+struct PassWords {
+    const char* name;
+    const char* asked_by;
+};
+
+constexpr PassWords backward_pass{"backward pass",
+                                  "\"backward\": true, as that of a [Differentiable] function can"};
+constexpr PassWords fused_pass{"fused pass",
+                               "\"backward\": {\"fused\": true}, as that of a [Differentiable] loss can"};
+constexpr PassWords forward_derivative{"forward derivative",
+                                       "\"forward_diff\": true, as that of a [Differentiable] function can"};
+
+/// Refuses a pass that isn't there.
+[[noreturn]] void refuse_absent(const Function& function, const PassWords& pass) {
+    const FunctionInfo& info = function.info();
+    const bool has_any = info.differentiable || info.has_fused || info.jvp != nullptr;
+    refuse(ErrorCode::not_differentiable, {info.function.name, {}},
+           (has_any ? std::string("it has no ") + pass.name : "not differentiable") +
+               ": its call in the spec doesn't say " + pass.asked_by);
+}
+
+/// The function that the forward derivatives in `derivative` are of, configured alike.
+Function whole_of(const Function& derivative) {
+    const FunctionInfo& info = derivative.info();
+    const auto& functions = info.artifact->manifest.functions;
+    const auto whole =
+        std::ranges::find(functions, static_cast<std::int64_t>(info.index), &manifest::Function::jvp);
+    return derivative.with(info_of(info, static_cast<std::size_t>(whole - functions.begin())));
+}
+
+/// A copy of `self`, which is a function or a pass of one, with another configuration. `configure` returns
+/// the function with it.
+template <class Configure>
+py::object copied(PyObject* self, const Configure& configure) {
+    PyTypeObject* const type = Py_TYPE(self);
+    const bool is_jvp = type == types().jvp;
+    Function function = configure(is_jvp ? whole_of(function_of(self)) : function_of(self));
+    const FunctionInfo& info = function.info();
+    if (type == types().backward && !info.differentiable) refuse_absent(function, backward_pass);
+    if (type == types().fused && !info.has_fused) refuse_absent(function, fused_pass);
+    if (is_jvp && info.jvp == nullptr) refuse_absent(function, forward_derivative);
+    return make(type, object_of(self).vectorcall, is_jvp ? function.with(info.jvp) : std::move(function));
+}
 
 /// Refuses more than one positional argument, and returns it; null where there is none.
 py::handle only_one(const char* method, std::span<PyObject* const> given) {
@@ -207,38 +251,34 @@ py::handle only_one(const char* method, std::span<PyObject* const> given) {
 PyObject* set(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
         const Arguments given = Arguments::passed(values, static_cast<std::size_t>(count), names);
-        return copied(function_of(self).with_globals(only_one("set", given.positional), given.keywords));
+        const py::handle one = only_one("set", given.positional);
+        return copied(self,
+                      [&](const Function& function) { return function.with_globals(one, given.keywords); });
     });
 }
 
 template <bool in_groups>
 PyObject* launched(PyObject* self, PyObject* const* values, Py_ssize_t count) {
     return guarded([&] {
-        return copied(function_of(self).with_launch({values, static_cast<std::size_t>(count)}, in_groups));
+        const std::span given(values, static_cast<std::size_t>(count));
+        return copied(self, [&](const Function& function) { return function.with_launch(given, in_groups); });
     });
 }
 
-PyObject* hook(PyObject* self, PyObject* callback) {
-    return guarded(
-        [&] { return copied(function_of(self).with_hook(py::reinterpret_borrow<py::object>(callback))); });
-}
+/// What a method takes as one object.
+using ConfigureBy = Function (Function::*)(const py::object&) const;
 
-PyObject* typeconformance(PyObject* self, PyObject* types) {
+template <ConfigureBy configure>
+PyObject* configured_by(PyObject* self, PyObject* value) {
     return guarded([&] {
-        return copied(function_of(self).with_conformances(py::reinterpret_borrow<py::object>(types)));
+        const auto given = py::reinterpret_borrow<py::object>(value);
+        return copied(self, [&](const Function& function) { return (function.*configure)(given); });
     });
 }
 
 /// A dict that nobody else has.
 py::dict own_dict(PyObject* keywords) {
     return keywords == nullptr ? py::dict() : py::reinterpret_steal<py::dict>(PyDict_Copy(keywords));
-}
-
-PyObject* options(PyObject* self, PyObject* given, PyObject* keywords) {
-    return guarded([&] {
-        if (PyTuple_GET_SIZE(given) > 0) throw py::type_error("options() takes keyword arguments only");
-        return copied(function_of(self).with_options(own_dict(keywords)));
-    });
 }
 
 /// What a method takes as a dict, as keywords, or both.
@@ -248,10 +288,13 @@ template <Configure configure>
 PyObject* configured(PyObject* self, PyObject* given, PyObject* keywords) {
     return guarded([&] {
         const std::span all(PySequence_Fast_ITEMS(given), static_cast<std::size_t>(PyTuple_GET_SIZE(given)));
-        const char* method = configure == &Function::mapped ? "map" : "accumulate";
+        const char* method = configure == &Function::mapped         ? "map"
+                             : configure == &Function::with_options ? "options"
+                                                                    : "accumulate";
         const py::handle one = only_one(method, all);
         const auto chosen = one ? py::reinterpret_borrow<py::object>(one) : py::object(py::none());
-        return copied((function_of(self).*configure)(chosen, own_dict(keywords)));
+        const py::dict named = own_dict(keywords);
+        return copied(self, [&](const Function& function) { return (function.*configure)(chosen, named); });
     });
 }
 
@@ -279,35 +322,9 @@ PyObject* jvp_of(PyObject* self, void* /*closure*/) {
     });
 }
 
-/// Refuses to call a pass that isn't there. `pass`: "a backward pass"; `asked_by`: what the spec would say.
-[[noreturn]] void refuse_absent(const Function& function, const std::string& pass,
-                                const std::string& asked_by) {
-    const FunctionInfo& info = function.info();
-    const bool has_any = info.differentiable || info.has_fused || info.jvp != nullptr;
-    refuse(ErrorCode::not_differentiable, {info.function.name, {}},
-           (has_any ? "it has no " + pass : "not differentiable") + ": its call in the spec doesn't say " +
-               asked_by);
-}
-
-PyObject* refuse_backward(PyObject* self) {
-    return guarded([&]() -> py::object {
-        refuse_absent(function_of(self), "backward pass",
-                      "\"backward\": true, as that of a [Differentiable] function can");
-    });
-}
-
-PyObject* refuse_fused(PyObject* self) {
-    return guarded([&]() -> py::object {
-        refuse_absent(function_of(self), "fused pass",
-                      "\"backward\": {\"fused\": true}, as that of a [Differentiable] loss can");
-    });
-}
-
-PyObject* refuse_jvp(PyObject* self) {
-    return guarded([&]() -> py::object {
-        refuse_absent(function_of(self), "forward derivative",
-                      "\"forward_diff\": true, as that of a [Differentiable] function can");
-    });
+template <const PassWords& pass>
+PyObject* refuse_pass(PyObject* self) {
+    return guarded([&]() -> py::object { refuse_absent(function_of(self), pass); });
 }
 
 /// f.backward(...) and its kin, of an attribute that may be None.
@@ -392,7 +409,7 @@ PyObject* reduce_fused(PyObject* self, PyObject* /*unused*/) {
 }
 
 PyObject* reduce_jvp(PyObject* self, PyObject* /*unused*/) {
-    return guarded([&] { return pickled_jvp(function_of(self)); });
+    return guarded([&] { return pickled_pass(whole_of(function_of(self)), "jvp"); });
 }
 
 /// __copy__() and __deepcopy__(): what never changes is its own copy, as Python's functions are.
@@ -411,21 +428,78 @@ PyCFunction method(Method* implementation) {
 constexpr int by_vector = METH_FASTCALL | METH_KEYWORDS;
 constexpr int by_dict = METH_VARARGS | METH_KEYWORDS;
 
-template <Run& run>
-std::array<PyMethodDef, 8> call_methods(PyCFunction reduced) {
-    return {{
+/// What configures functions and their passes alike.
+const std::array configuring_methods = std::to_array<PyMethodDef>({
+    {"set", method(set), by_vector,
+     "set($self, values=None, /, **named)\n--\n\n"
+     "A copy with global parameters set: set(tint=(1, 0, 0)), set({\"look.tint\": …}). What isn't "
+     "named stays as it is, fields of a struct that is given as a dict too."},
+    {"hook", configured_by<&Function::with_hook>, METH_O,
+     "hook($self, callback, /)\n--\n\n"
+     "A copy that calls `callback` with a kf.HookContext before each dispatch, its derivatives' and "
+     "recorded ones too, after the hooks that it has. What the callback raises, the call raises, and "
+     "nothing of it runs."},
+    {"options", method(configured<&Function::with_options>), by_dict,
+     "options($self, given=None, /, **chosen)\n--\n\n"
+     "A copy that is called with these options. deterministic=True: gradients that several calls "
+     "add to are the same bits each time, by kernels that the call spec asks for. variant=\"tiled\": "
+     "one of the call spec's variants, also by what it has, threads=[8, 8], constants={\"N\": 8} or "
+     "types={\"VAL\": \"Val10\"}, where exactly one has all of that. constants={\"N\": 8} also gives "
+     "values to "
+     "constants that the call spec lists for run time to choose."},
+    {"typeconformance", configured_by<&Function::with_conformances>, METH_O,
+     "typeconformance($self, types, /)\n--\n\n"
+     "A copy that is the variant with exactly these types behind interfaces: {\"IVal\": [\"Val10\"]}."},
+    {"threads", method(launched<false>), METH_FASTCALL,
+     "threads($self, x, y=1, z=1, /)\n--\n\n"
+     "A copy that runs so many threads, x first: of entry points, and of calls whose spec says "
+     "\"dispatch\": \"threads\". Of an entry point whole groups run."},
+    {"groups", method(launched<true>), METH_FASTCALL,
+     "groups($self, x, y=1, z=1, /)\n--\n\n"
+     "A copy that runs so many groups of threads, x first: see threads()."},
+    {"accumulate", method(configured<&Function::accumulated>), by_dict,
+     "accumulate($self, chosen=None, /, **ways)\n--\n\n"
+     "A copy for which calls that share an element of an output or gradient are combined so, of what "
+     "the call spec offers: {\"result\": \"sum\", \"a.grad\": \"push\"}, or result=\"sum\". What isn't "
+     "named stays as it is."},
+    {"map", method(configured<&Function::mapped>), by_dict,
+     "map($self, chosen=None, /, **maps)\n--\n\n"
+     "A copy that has the dimensions of arguments there in the call, of what the call spec has: "
+     "{\"w\": [1]}, or w=[1]. What isn't named may lie anywhere."},
+});
+
+/// What the four classes have alike, in a table that ends with an empty entry. `own`: one's own before that.
+template <Run& run, std::size_t count = 0>
+auto call_methods(PyCFunction reduced, const std::array<PyMethodDef, count>& own = {}) {
+    const auto calls = std::to_array<PyMethodDef>({
         {"call", method(call_method<run>), by_vector,
          "call($self, /, *args, **kwargs)\n--\n\nThe same as calling it."},
         {"append_to", method(append_to<run>), by_vector,
-         "append_to($self, encoder, /, *args, **kwargs)\n--\n\nRecords the call."},
+         "append_to($self, encoder, /, *args, **kwargs)\n--\n\n"
+         "Records the call. Outputs are tensors that hold values once it ran."},
         {"prepare", method(prepare<run>), by_vector,
-         "prepare($self, /, *args, **kwargs)\n--\n\nSettles the call, to run often: see Function.prepare."},
-        {"node", node, METH_NOARGS, "node($self, /)\n--\n\nOne call of a graph: see Function.node."},
+         "prepare($self, /, *args, **kwargs)\n--\n\n"
+         "A kf.Prepared: the call with its tensors and shapes settled, to run often with other values. "
+         "Nothing runs yet."},
+        {"node", node, METH_NOARGS,
+         "node($self, /)\n--\n\n"
+         "A kf.Node: called in a with kf.Graph() block it records the call, and its set() changes the "
+         "values of that call alone."},
         {"__reduce__", reduced, METH_NOARGS, nullptr},
         {"__copy__", itself, METH_NOARGS, nullptr},
         {"__deepcopy__", itself, METH_O, nullptr},
-        {},
-    }};
+    });
+    std::array<PyMethodDef, calls.size() + configuring_methods.size() + count + 1> all{};
+    std::ranges::copy(own,
+                      std::ranges::copy(configuring_methods, std::ranges::copy(calls, all.begin()).out).out);
+    return all;
+}
+
+/// What other packages call a function's backward pass.
+PyObject* refuse_other_word(PyObject* self, void* closure) {
+    PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%s': did you mean 'backward'?",
+                 Py_TYPE(self)->tp_name, static_cast<const char*>(closure));
+    return nullptr;
 }
 
 /// Makes a class and adds it to the module. `slots`: those that it doesn't share with the others.
@@ -454,11 +528,11 @@ PyTypeObject* make_class(py::module_& module, const char* qualified, bool has_at
     return reinterpret_cast<PyTypeObject*>(type);
 }
 
-/// Makes kf.Backward and its kin, which have no more than calls.
+/// Makes kf.Backward and its kin.
 template <Run& run, PassKind pass = PassKind::forward>
 PyTypeObject* make_pass_class(py::module_& module, const char* qualified, const char* doc, reprfunc shown_as,
                               PyCFunction reduced) {
-    static std::array<PyMethodDef, 8> methods = call_methods<run>(reduced);
+    static auto methods = call_methods<run>(reduced);
     static std::array<PyGetSetDef, 2> properties{
         {{"__signature__", signature<pass, pass == PassKind::forward>, nullptr, nullptr, nullptr}, {}}};
     return make_class(module, qualified, false,
@@ -504,9 +578,9 @@ void add_passes(PyTypeObject* type) {
         {"jvp", jvp_of, nullptr, "None where the call spec doesn't ask for it.", nullptr},
     };
     static PyMethodDef methods[] = {
-        {"backward", method(call_optional_pass<backward_of, refuse_backward>), by_vector, nullptr},
-        {"fused", method(call_optional_pass<fused_of, refuse_fused>), by_vector, nullptr},
-        {"jvp", method(call_optional_pass<jvp_of, refuse_jvp>), by_vector, nullptr},
+        {"backward", method(call_optional_pass<backward_of, refuse_pass<backward_pass>>), by_vector, nullptr},
+        {"fused", method(call_optional_pass<fused_of, refuse_pass<fused_pass>>), by_vector, nullptr},
+        {"jvp", method(call_optional_pass<jvp_of, refuse_pass<forward_derivative>>), by_vector, nullptr},
     };
     for (std::size_t i = 0; i < std::size(methods); ++i) {
         const auto property = py::reinterpret_steal<py::object>(PyDescr_NewGetSet(type, &properties[i]));
@@ -520,65 +594,13 @@ void add_passes(PyTypeObject* type) {
 }
 
 PyTypeObject* make_function_class(py::module_& module) {
-    static PyMethodDef methods[] = {
-        {"call", method(call_method<run<PassKind::forward>>), by_vector,
-         "call($self, /, *args, **kwargs)\n--\n\nThe same as calling the function."},
-        {"append_to", method(append_to<run<PassKind::forward>>), by_vector,
-         "append_to($self, encoder, /, *args, **kwargs)\n--\n\n"
-         "Records the call. Outputs are tensors that hold values once it ran."},
-        {"prepare", method(prepare<run<PassKind::forward>>), by_vector,
-         "prepare($self, /, *args, **kwargs)\n--\n\n"
-         "A kf.Prepared: the call with its tensors and shapes settled, to run often with other values. "
-         "Nothing runs yet."},
-        {"node", node, METH_NOARGS,
-         "node($self, /)\n--\n\n"
-         "A kf.Node: called in a with kf.Graph() block it records the call, and its set() changes the "
-         "values of that call alone."},
-        {"set", method(set), by_vector,
-         "set($self, values=None, /, **named)\n--\n\n"
-         "A copy with global parameters set: set(tint=(1, 0, 0)), set({\"look.tint\": …}). What isn't "
-         "named stays as it is, fields of a struct that is given as a dict too."},
-        {"hook", method(hook), METH_O,
-         "hook($self, callback, /)\n--\n\n"
-         "A copy that calls `callback` with a kf.HookContext before each dispatch, its derivatives' and "
-         "recorded ones too, after the hooks that it has. What the callback raises, the call raises, and "
-         "nothing of it runs."},
-        {"options", method(options), by_dict,
-         "options($self, /, **chosen)\n--\n\n"
-         "A copy that is called with these options. deterministic=True: gradients that several calls "
-         "add to are the same bits each time, by kernels that the call spec asks for. variant=\"tiled\": "
-         "one of the call spec's variants, also by what it has, threads=[8, 8], constants={\"N\": 8} or "
-         "types={\"VAL\": \"Val10\"}, where exactly one has all of that. constants={\"N\": 8} also gives "
-         "values to "
-         "constants that the call spec lists for run time to choose."},
-        {"typeconformance", method(typeconformance), METH_O,
-         "typeconformance($self, types, /)\n--\n\n"
-         "A copy that is the variant with exactly these types behind interfaces: {\"IVal\": [\"Val10\"]}."},
-        {"threads", method(launched<false>), METH_FASTCALL,
-         "threads($self, x, y=1, z=1, /)\n--\n\n"
-         "A copy that runs so many threads, x first: of entry points, and of calls whose spec says "
-         "\"dispatch\": \"threads\". Of an entry point whole groups run."},
-        {"groups", method(launched<true>), METH_FASTCALL,
-         "groups($self, x, y=1, z=1, /)\n--\n\n"
-         "A copy that runs so many groups of threads, x first: see threads()."},
-        {"accumulate", method(configured<&Function::accumulated>), by_dict,
-         "accumulate($self, chosen=None, /, **ways)\n--\n\n"
-         "A copy for which calls that share an element of an output or gradient are combined so, of what "
-         "the call spec offers: {\"result\": \"sum\", \"a.grad\": \"push\"}, or result=\"sum\". What isn't "
-         "named stays as it is."},
-        {"map", method(configured<&Function::mapped>), by_dict,
-         "map($self, chosen=None, /, **maps)\n--\n\n"
-         "A copy that has the dimensions of arguments there in the call, of what the call spec has: "
-         "{\"w\": [1]}, or w=[1]. What isn't named may lie anywhere."},
-        {"torch", method(torch_operator), by_dict,
-         "torch($self, /)\n--\n\n"
-         "The function as an operator of PyTorch, with its configuration."},
-        {"__reduce__", reduce, METH_NOARGS, nullptr},
-        {"__copy__", itself, METH_NOARGS, nullptr},
-        {"__deepcopy__", itself, METH_O, nullptr},
-        {},
-    };
+    static auto methods = call_methods<run<PassKind::forward>>(
+        reduce,
+        std::to_array<PyMethodDef>({{"torch", method(torch_operator), by_dict,
+                                     "torch($self, /)\n--\n\n"
+                                     "The function as an operator of PyTorch, with its configuration."}}));
     static char names[][13] = {"__name__", "__qualname__", "__doc__"};
+    static char other_words[][10] = {"bwds", "bwd", "backwards"};
     static PyGetSetDef properties[] = {
         {"__name__", attribute, set_attribute, nullptr, names[0]},
         {"__qualname__", attribute, set_attribute, nullptr, names[1]},
@@ -588,6 +610,9 @@ PyTypeObject* make_function_class(py::module_& module) {
         {"signatures", signatures, nullptr, "The overloads, as messages show them.", nullptr},
         {"globals", globals, nullptr, "The global parameters that it reaches.", nullptr},
         {"__signature__", signature<PassKind::forward, false>, nullptr, nullptr, nullptr},
+        {"bwds", refuse_other_word, nullptr, nullptr, other_words[0]},
+        {"bwd", refuse_other_word, nullptr, nullptr, other_words[1]},
+        {"backwards", refuse_other_word, nullptr, nullptr, other_words[2]},
         {},
     };
     constexpr reprfunc shown_as = [](PyObject* self) {
@@ -595,7 +620,7 @@ PyTypeObject* make_function_class(py::module_& module) {
             [&] { return py::str("<kernel function " + signature_text(function_of(self).info()) + ">"); });
     };
     PyTypeObject* const type = make_class(module, "kernelfunctions._kf.Function", true,
-                                          {{Py_tp_methods, methods},
+                                          {{Py_tp_methods, methods.data()},
                                            {Py_tp_getset, properties},
                                            {Py_tp_repr, reinterpret_cast<void*>(shown_as)}});
     add_passes(type);
@@ -604,7 +629,7 @@ PyTypeObject* make_function_class(py::module_& module) {
 
 }  // namespace
 
-py::object make_function(const Function& function) { return copied(function); }
+py::object make_function(const Function& function) { return make(types().function, forward, function); }
 
 const Function* held_function(py::handle object) {
     return Py_IS_TYPE(object.ptr(), types().function) ? &function_of(object.ptr()) : nullptr;

@@ -114,18 +114,20 @@ detail::VariantRequest take_variant(const std::string& function, py::dict& given
         request.name = std::string(utf8_of(name));
         if (request.name.empty()) refuse_form(function, "variant", form, name);
     }
-    if (const py::object threads = take("threads"); !threads.is_none()) {
+    for (const char* const word : {"group_size", "threads", "numthreads"}) {
+        const py::object threads = take(word);
+        if (threads.is_none()) continue;
         constexpr const char* form = "a list of one to three numbers, as in [8, 8],";
+        if (!request.threads.empty())
+            refuse(ErrorCode::type_mismatch, {function, word}, "the group's size is given twice");
         if (!py::isinstance<py::list>(threads) && !py::isinstance<py::tuple>(threads))
-            refuse_form(function, "threads", form, threads);
+            refuse_form(function, word, form, threads);
         for (const py::handle extent : threads) {
-            if (!is_integer(extent)) refuse_form(function, "threads", form, threads);
+            if (!is_integer(extent)) refuse_form(function, word, form, threads);
             constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-            request.threads.push_back(
-                integer_of(extent, {function, "threads"}, 0, most, "from 0 to 2^32 - 1"));
+            request.threads.push_back(integer_of(extent, {function, word}, 0, most, "from 0 to 2^32 - 1"));
         }
-        if (request.threads.empty() || request.threads.size() > 3)
-            refuse_form(function, "threads", form, threads);
+        if (request.threads.empty() || request.threads.size() > 3) refuse_form(function, word, form, threads);
     }
     if (const py::object constants = take("constants"); !constants.is_none()) {
         for (const auto& [name, value] :

@@ -1,7 +1,6 @@
 // What pickle makes of functions, and what it refuses.
 #include "python/pickling.h"
 
-#include <algorithm>
 #include <string>
 
 #include "python/function_types.h"
@@ -88,15 +87,6 @@ py::tuple pickled(const Function& function, py::handle attributes) {
 py::tuple pickled_pass(const Function& function, const char* pass) {
     return py::make_tuple(py::module_::import("builtins").attr("getattr"),
                           py::make_tuple(make_function(function), pass));
-}
-
-py::tuple pickled_jvp(const Function& function) {
-    const FunctionInfo& info = function.info();
-    const auto& functions = info.artifact->manifest.functions;
-    const auto whole =
-        std::ranges::find(functions, static_cast<std::int64_t>(info.index), &manifest::Function::jvp);
-    return pickled_pass(function.with(info_of(info, static_cast<std::size_t>(whole - functions.begin()))),
-                        "jvp");
 }
 
 void refuse_pickling(py::module_& module) {

@@ -15,9 +15,7 @@ void refuse_pickling(py::module_& module);
 /// and for functions of a module whose import name isn't known.
 py::tuple pickled(const Function& function, py::handle attributes);
 
-/// The same of one of its passes: "backward", "fused".
+/// The same of one of its passes: "backward", "fused", "jvp".
 py::tuple pickled_pass(const Function& function, const char* pass);
-/// The same of its forward derivative, which `function` is.
-py::tuple pickled_jvp(const Function& function);
 
 }  // namespace kf::python

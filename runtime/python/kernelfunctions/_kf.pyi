@@ -675,7 +675,69 @@ class HookContext:
         of it does where the call is refused or a hook raises.
         """
 
-class Backward:
+class _Configured:
+    """What functions and their passes have alike: set() and its like return configured copies."""
+
+    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
+        """The call with its tensors and shapes settled, to run often with other values. Nothing runs yet."""
+    def node(self) -> Node:
+        """One call of a graph.
+
+        Called in a `with kf.Graph()` block it records the call, and its set() changes the values of that call
+        alone.
+        """
+    def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> Self:
+        """A copy with global parameters set: set(tint=(1, 0, 0)), set({"look.tint": ...}).
+
+        What isn't named stays as it is, fields of a struct that is given as a dict too.
+        """
+    def hook(self, callback: Callable[[HookContext], None], /) -> Self:
+        """A copy that calls `callback` before each dispatch, after the hooks that it has.
+
+        Its derivatives' dispatches and recorded ones too. What the callback raises, the call raises, and
+        nothing of it runs.
+        """
+    def options(
+        self,
+        given: Mapping[str, Any] | None = ...,
+        /,
+        *,
+        deterministic: bool | None = ...,
+        variant: str | None = ...,
+        threads: Sequence[int] | None = ...,
+        numthreads: Sequence[int] | None = ...,
+        group_size: Sequence[int] | None = ...,
+        constants: Mapping[str, float] | None = ...,
+        types: Mapping[str, str] | None = ...,
+    ) -> Self:
+        """A copy that is called with these options.
+
+        deterministic=True: gradients that several calls add to are the same bits each time, by kernels that
+        the call spec asks for. variant="tiled": one of the call spec's variants, also by what it has, as in
+        threads=[8, 8] (numthreads= and group_size= are the same), where exactly one has all of that. constants={"N": 8}: what it lists for run time.
+        """
+    def threads(self, x: int, y: int = ..., z: int = ..., /) -> Self:
+        """A copy that runs so many threads: of entry points, and of calls that are launched by threads.
+
+        Of an entry point whole groups run.
+        """
+    def groups(self, x: int, y: int = ..., z: int = ..., /) -> Self:
+        """A copy that runs so many groups of threads."""
+    def typeconformance(self, types: Mapping[str, str | Sequence[str]], /) -> Self:
+        """A copy that is the variant with exactly these types behind interfaces: {"IVal": ["Val10"]}."""
+    def accumulate(self, chosen: Mapping[str, str] | None = ..., /, **ways: str) -> Self:
+        """A copy for which calls that share an element of an output or gradient are combined so.
+
+        Of what the call spec offers: {"result": "sum", "a.grad": "push"}, or result="sum". What isn't named
+        stays as it is.
+        """
+    def map(self, chosen: Mapping[str, Sequence[int]] | None = ..., /, **maps: Sequence[int]) -> Self:
+        """A copy that has the dimensions of arguments there in the call, of what the call spec has.
+
+        {"w": [1]}, or w=[1]. Arguments that aren't named match any map.
+        """
+
+class Backward(_Configured):
     """The backward pass of a function, with its configuration.
 
     Takes the function's arguments, then its result, whose gradient flows in (1 where there is none).
@@ -687,12 +749,8 @@ class Backward:
         """The same as calling it."""
     def append_to(self, *args: Any, **kwargs: Any) -> None:
         """Records it: append_to(encoder, ...)."""
-    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
-        """Settles the call, to run often: see Function.prepare."""
-    def node(self) -> Node:
-        """One call of a graph: see Function.node."""
 
-class Fused:
+class Fused(_Configured):
     """A loss and its gradients in one launch.
 
     Takes the function's arguments and returns its result, as the function does; the gradients of the
@@ -702,12 +760,8 @@ class Fused:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def call(self, *args: Any, **kwargs: Any) -> Any: ...
     def append_to(self, *args: Any, **kwargs: Any) -> Any: ...
-    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
-        """Settles the call, to run often: see Function.prepare."""
-    def node(self) -> Node:
-        """One call of a graph: see Function.node."""
 
-class Jvp:
+class Jvp(_Configured):
     """The forward derivative of a function: a Jacobian times a vector.
 
     Takes the function's arguments, and `tangents={"x": dx}` for any of its differentiable inputs; others have
@@ -717,10 +771,6 @@ class Jvp:
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
     def call(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
     def append_to(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
-    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
-        """Settles the call, to run often: see Function.prepare."""
-    def node(self) -> Node:
-        """One call of a graph: see Function.node."""
 
 class Prepared:
     """A call whose tensors and shapes are settled. Calling it runs it again, and returns its result.
@@ -775,7 +825,7 @@ class UnlaunchedCall:
     ) -> None:
         """Runs gridSize groups of blockSize threads, which must be what the kernel was generated for."""
 
-class Function:
+class Function(_Configured):
     """A Slang function with its overloads. Thread-safe; set() and its like return configured copies.
 
     A call runs on the device of its tensors, or else on the default one. It returns a number or a struct,
@@ -799,14 +849,6 @@ class Function:
         """The same as calling the function."""
     def append_to(self, *args: Any, **kwargs: Any) -> Any:
         """Records the call: append_to(encoder, ...). Outputs are tensors that hold values once it ran."""
-    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
-        """The call with its tensors and shapes settled, to run often with other values. Nothing runs yet."""
-    def node(self) -> Node:
-        """One call of a graph.
-
-        Called in a `with kf.Graph()` block it records the call, and its set() changes the values of that call
-        alone.
-        """
     @property
     def backward(self) -> Backward | None:
         """None where the function isn't differentiable, or the call spec doesn't ask ("backward": true)."""
@@ -819,52 +861,6 @@ class Function:
     @property
     def globals(self) -> list[str]:
         """The names of the global parameters that it uses."""
-    def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> Self:
-        """A copy with global parameters set: set(tint=(1, 0, 0)), set({"look.tint": ...}).
-
-        What isn't named stays as it is, fields of a struct that is given as a dict too.
-        """
-    def hook(self, callback: Callable[[HookContext], None], /) -> Self:
-        """A copy that calls `callback` before each dispatch, after the hooks that it has.
-
-        Its derivatives' dispatches and recorded ones too. What the callback raises, the call raises, and
-        nothing of it runs.
-        """
-    def options(
-        self,
-        *,
-        deterministic: bool | None = ...,
-        variant: str | None = ...,
-        threads: Sequence[int] | None = ...,
-        constants: Mapping[str, float] | None = ...,
-        types: Mapping[str, str] | None = ...,
-    ) -> Self:
-        """A copy that is called with these options.
-
-        deterministic=True: gradients that several calls add to are the same bits each time, by kernels that
-        the call spec asks for. variant="tiled": one of the call spec's variants, also by what it has, as in
-        threads=[8, 8], where exactly one has all of that. constants={"N": 8}: what it lists for run time.
-        """
-    def threads(self, x: int, y: int = ..., z: int = ..., /) -> Self:
-        """A copy that runs so many threads: of entry points, and of calls that are launched by threads.
-
-        Of an entry point whole groups run.
-        """
-    def groups(self, x: int, y: int = ..., z: int = ..., /) -> Self:
-        """A copy that runs so many groups of threads."""
-    def typeconformance(self, types: Mapping[str, str | Sequence[str]], /) -> Self:
-        """A copy that is the variant with exactly these types behind interfaces: {"IVal": ["Val10"]}."""
-    def accumulate(self, chosen: Mapping[str, str] | None = ..., /, **ways: str) -> Self:
-        """A copy for which calls that share an element of an output or gradient are combined so.
-
-        Of what the call spec offers: {"result": "sum", "a.grad": "push"}, or result="sum". What isn't named
-        stays as it is.
-        """
-    def map(self, chosen: Mapping[str, Sequence[int]] | None = ..., /, **maps: Sequence[int]) -> Self:
-        """A copy that has the dimensions of arguments there in the call, of what the call spec has.
-
-        {"w": [1]}, or w=[1]. Arguments that aren't named match any map.
-        """
     def torch(self, *, outputs: Sequence[str] | None = None) -> Operator[Self]:
         """The function as an operator of PyTorch, with its configuration.
 

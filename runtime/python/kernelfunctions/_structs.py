@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         deterministic: bool | None
         variant: str | None
         threads: Sequence[int] | None
+        numthreads: Sequence[int] | None
+        group_size: Sequence[int] | None
         constants: Mapping[str, float] | None
         types: Mapping[str, str] | None
 
@@ -151,97 +153,21 @@ def _check_attribute(owner: type[Struct], name: str) -> None:
     raise _refusal("unknown-name", text, ArgumentAttributeError)
 
 
-class BoundBackward:
-    """The backward pass of a method of one object."""
-
-    __slots__ = ("_backward", "_this")
-
-    def __init__(self, backward: Backward, this: Any) -> None:
-        self._backward = backward
-        self._this = this
-
-    def __repr__(self) -> str:
-        return f"<{self._backward!r} of {self._this!r}>"
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._backward(self._this, *arguments, **keywords)
-
-    call = __call__
-
-    def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> None:
-        """Records it: append_to(encoder, ...)."""
-        self._backward.append_to(encoder, self._this, *arguments, **keywords)
-
-    def prepare(self, *arguments: Any, **keywords: Any) -> Prepared:
-        """Settles the call, to run often."""
-        return self._backward.prepare(self._this, *arguments, **keywords)
+#: What a bound method calls.
+_Called = TypeVar("_Called", Function, Backward, Fused, Jvp)
 
 
-class BoundFused:
-    """A method of one object that is a loss, with its gradients."""
+class _Bound(Generic[_Called]):
+    # A function, or a pass of one, of one object, which goes first into every call.
 
-    __slots__ = ("_fused", "_this")
+    __slots__ = ("_function", "_this")
 
-    def __init__(self, fused: Fused, this: Any) -> None:
-        self._fused = fused
-        self._this = this
-
-    def __repr__(self) -> str:
-        return f"<{self._fused!r} of {self._this!r}>"
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._fused(self._this, *arguments, **keywords)
-
-    call = __call__
-
-    def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> Any:
-        """Records it: append_to(encoder, ...)."""
-        return self._fused.append_to(encoder, self._this, *arguments, **keywords)
-
-    def prepare(self, *arguments: Any, **keywords: Any) -> Prepared:
-        """Settles the call, to run often."""
-        return self._fused.prepare(self._this, *arguments, **keywords)
-
-
-class BoundJvp:
-    """The forward derivative of a method of one object, whose own tangent is tangents["this"]."""
-
-    __slots__ = ("_jvp", "_this")
-
-    def __init__(self, jvp: Jvp, this: Any) -> None:
-        self._jvp = jvp
-        self._this = this
-
-    def __repr__(self) -> str:
-        return f"<{self._jvp!r} of {self._this!r}>"
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._jvp(self._this, *arguments, **keywords)
-
-    call = __call__
-
-    def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> Any:
-        """Records it: append_to(encoder, ...)."""
-        return self._jvp.append_to(encoder, self._this, *arguments, **keywords)
-
-    def prepare(self, *arguments: Any, **keywords: Any) -> Prepared:
-        """Settles the call, to run often."""
-        return self._jvp.prepare(self._this, *arguments, **keywords)
-
-
-class BoundFunction:
-    # A method of one object, which goes first into every call. A docstring would be in the slot's way.
-
-    __slots__ = ("__doc__", "__name__", "_function", "_this")
-
-    def __init__(self, function: Function, this: Any) -> None:
+    def __init__(self, function: _Called, this: Any) -> None:
         self._function = function
         self._this = this
-        self.__name__ = function.name
-        self.__doc__ = function.__doc__
 
     def __repr__(self) -> str:
-        return f"<kernel method {self._function.name} of {self._this!r}>"
+        return f"<{self._function!r} of {self._this!r}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self._function(self._this, *arguments, **keywords)
@@ -256,22 +182,7 @@ class BoundFunction:
         """Settles the call, to run often."""
         return self._function.prepare(self._this, *arguments, **keywords)
 
-    @property
-    def name(self) -> str:
-        """The method's own name in the module: "Scaler.scaled"."""
-        return self._function.name
-
-    @property
-    def signatures(self) -> list[str]:
-        """The overloads, as messages show them; the object is the first argument."""
-        return self._function.signatures
-
-    @property
-    def globals(self) -> list[str]:
-        """The global parameters that it reaches."""
-        return self._function.globals
-
-    def _with(self, function: Function) -> "Self":
+    def _with(self, function: _Called) -> "Self":
         return type(self)(function, self._this)
 
     def set(self, values: "Mapping[str, Any] | None" = None, /, **named: Any) -> "Self":
@@ -282,9 +193,9 @@ class BoundFunction:
         """A copy that calls `callback` before each dispatch; see Function.hook()."""
         return self._with(self._function.hook(callback))
 
-    def options(self, **chosen: "Unpack[_Options]") -> "Self":
+    def options(self, given: "Mapping[str, Any] | None" = None, /, **chosen: "Unpack[_Options]") -> "Self":
         """A copy that is called with these options; see Function.options()."""
-        return self._with(self._function.options(**chosen))
+        return self._with(self._function.options(given, **chosen))
 
     def threads(self, *count: int) -> "Self":
         """A copy that runs so many threads; see Function.threads()."""
@@ -305,6 +216,59 @@ class BoundFunction:
     def map(self, chosen: "Mapping[str, Sequence[int]] | None" = None, /, **maps: "Sequence[int]") -> "Self":
         """A copy that has the dimensions of arguments there in the call; see Function.map()."""
         return self._with(self._function.map(chosen, **maps))
+
+
+class BoundBackward(_Bound[Backward]):
+    """The backward pass of a method of one object."""
+
+    __slots__ = ()
+
+
+class BoundFused(_Bound[Fused]):
+    """A method of one object that is a loss, with its gradients."""
+
+    __slots__ = ()
+
+
+class BoundJvp(_Bound[Jvp]):
+    """The forward derivative of a method of one object, whose own tangent is tangents["this"]."""
+
+    __slots__ = ()
+
+
+class BoundFunction(_Bound[Function]):
+    # A method of one object. A docstring would be in the slot's way.
+
+    __slots__ = ("__doc__", "__name__")
+
+    def __init__(self, function: Function, this: Any) -> None:
+        super().__init__(function, this)
+        self.__name__ = function.name
+        self.__doc__ = function.__doc__
+
+    def __repr__(self) -> str:
+        return f"<kernel method {self._function.name} of {self._this!r}>"
+
+    def __getattr__(self, name: str) -> Any:
+        # The function knows what other packages call its passes.
+        if name in ("bwds", "bwd", "backwards"):
+            return getattr(self._function, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def name(self) -> str:
+        """The method's own name in the module: "Scaler.scaled"."""
+        return self._function.name
+
+    @property
+    def signatures(self) -> list[str]:
+        """The overloads, as messages show them; the object is the first argument."""
+        return self._function.signatures
+
+    @property
+    def globals(self) -> list[str]:
+        """The global parameters that it reaches."""
+        return self._function.globals
 
     def torch(self, *, outputs: "Sequence[str] | None" = None) -> "Operator[Self]":
         """The method of this object as an operator of PyTorch; see Function.torch()."""
@@ -351,10 +315,10 @@ for _name in ("backward", "fused", "jvp"):
     setattr(BoundFunction, _name, _optional_method(vars(BoundFunction)[_name], _calling(_name)))
 
 #: Of a generated stub: the same with the method's own signatures.
-_Bound = TypeVar("_Bound", bound=BoundFunction)
+_BoundMethod = TypeVar("_BoundMethod", bound=BoundFunction)
 
 
-class Method(Generic[_Function, _Bound]):
+class Method(Generic[_Function, _BoundMethod]):
     """A function as a class's attribute: bound to the object it is taken from, plain from the class."""
 
     def __init__(self, function: _Function) -> None:
@@ -364,6 +328,6 @@ class Method(Generic[_Function, _Bound]):
     @overload
     def __get__(self, this: None, owner: type | None = None) -> _Function: ...
     @overload
-    def __get__(self, this: object, owner: type | None = None) -> _Bound: ...
+    def __get__(self, this: object, owner: type | None = None) -> _BoundMethod: ...
     def __get__(self, this: object, owner: type | None = None) -> _Function | BoundFunction:
         return self.function if this is None else BoundFunction(self.function, this)
