@@ -173,6 +173,7 @@ public:
         prepare(request);
         record(request);
         finish();
+        keep_values();
     }
 
 private:
@@ -195,7 +196,7 @@ private:
         kept_ = kept_calls(state);
         for (std::size_t i = 0; i < args_.size() && i < call_.arguments.size(); ++i) {
             const Argument& argument = call_.arguments[i];
-            if (runs_forward(pass_) && passes_value(argument) && is_output(argument)) {
+            if (runs_forward(pass_) && passes_value(argument) && is_output(argument) && !is_kept_value(i)) {
                 fail(request, i, ErrorCode::type_mismatch,
                      std::string("a value can't be an output of a ") + recorded() +
                          " call, for it would have to be read back; generate the call with a tensor[0] "
@@ -206,6 +207,37 @@ private:
                      std::string("a value's gradient can't be an output of a ") + recorded() +
                          " call, for it would have to be read back; pass a tensor, or call it directly");
             }
+        }
+    }
+
+    /// Whether leaf `i` is an output by value of a recorded call for which the host asks for a tensor of one
+    /// element, since it doesn't say where to write the value.
+    [[nodiscard]] bool is_kept_value(std::size_t i) const {
+        const Argument& argument = call_.arguments[i];
+        return recorder_ != nullptr && kept_ == nullptr && runs_forward(pass_) && passes_value(argument) &&
+               is_only_written(argument.role) && !is_combined(argument) &&
+               args_[i].kind == Arg::Kind::value && args_[i].out_value == nullptr;
+    }
+
+    [[nodiscard]] bool has_kept_values() const {
+        for (std::size_t i = 0; i < args_.size(); ++i) {
+            if (is_kept_value(i)) return true;
+        }
+        return false;
+    }
+
+    /// Makes the tensors of such outputs, of the memory that the kernel writes them to.
+    void keep_values() {
+        for (std::size_t item = 0; recorder_ != nullptr && item < given_.size(); ++item) {
+            const std::size_t i = manifest::leaf_of(call_, item);
+            if (!is_kept_value(i)) continue;
+            TensorState made;
+            made.device = module_.device().state();
+            made.allocation = temporary_;
+            made.offset = static_cast<std::uint64_t>(binding_.arguments[i].value_at);
+            made.element = element_type(call_.arguments[i].element);
+            made.size = 1;
+            given_[item].allocated = AnyTensor(std::make_shared<const TensorState>(std::move(made)));
         }
     }
 
@@ -312,6 +344,10 @@ private:
     void take_temporary(const BindRequest& request, std::uint64_t size) {
         if (kept_ != nullptr) {
             take_own_temporary(size);
+            return;
+        }
+        if (has_kept_values()) {
+            temporary_ = device_.allocate(size);
             return;
         }
         temporary_ = binding_.temporary.stays_zero() ? device_.zeros(size) : nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -30,16 +31,25 @@ struct Keywords {
     }
 };
 
+/// What an output that isn't given comes back as.
+enum class ResultForm : std::uint8_t {
+    usual,   ///< as PyTorch has it, where some argument is its tensor; else a kf.Tensor, or a value
+    array,   ///< a NumPy array
+    tensor,  ///< a kf.Tensor
+    torch,   ///< a torch.Tensor
+};
+
 /// All that a call is given. Borrowed from its caller, for as long as it runs.
 struct Arguments {
     std::span<PyObject* const> positional;
     Keywords keywords;
-    GlobalValues globals;  ///< that were set before
+    GlobalValues globals;                    ///< that were set before
+    ResultForm results = ResultForm::usual;  ///< what return_type() said
 
     /// `count`: of positional arguments, as the protocol has it; the keywords' values follow these.
     static Arguments passed(PyObject* const* values, std::size_t count, PyObject* names) {
         const auto places = static_cast<std::size_t>(PyVectorcall_NARGS(count));
-        return {{values, places}, {names, values + places}, {}};
+        return {{values, places}, {names, values + places}, {}, ResultForm::usual};
     }
 };
 

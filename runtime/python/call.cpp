@@ -103,12 +103,13 @@ public:
         if (on) check_capture(*on);
         is_small_ = is_small();
         take_torch();
+        if (pass_ == PassKind::backward) make_gradients();
         waits_ = find_waits();
         if (waits_) plan_imports(*this);
         args_.reserve(hosts_.size());
         for (std::size_t i = 0; i < hosts_.size(); ++i) {
             args_.push_back(convert(i, *context));
-            args_.back().is_read = is_small_ && (hosts_[i].as_array || returns_torch_host(i));
+            args_.back().is_read = is_small_ && (hosts_[i].as_array() || returns_torch_host(i));
             args_.back().maker = hosts_[i].output.get();
         }
         check_apart();
@@ -145,6 +146,7 @@ private:
     Arg convert(std::size_t i, const Context& context);
     void check_same_device() const;
     void take_torch();
+    void make_gradients();
     void check_torch_writes() const;
     void note_torch_writes() const;
     [[nodiscard]] bool is_small() const;
@@ -157,6 +159,7 @@ private:
     py::object results(const ContextPtr& context);
     py::object all_results(const ContextPtr& context);
     [[nodiscard]] py::object together(const std::vector<py::object>& values) const;
+    [[nodiscard]] py::object in_form(std::size_t i, py::object value, const ContextPtr& context) const;
     py::object result(const manifest::ParameterTree& parameter, std::size_t& at, const ContextPtr& context);
 
     Settings settings_;
@@ -179,7 +182,7 @@ void Call::take_items(const Overloads& overloads) {
     std::size_t at = 0;
     for (std::size_t i = 0; i < call_->parameters.size(); ++i) {
         const std::size_t end = at + manifest::item_count(call_->parameters[i]);
-        for (; at < end; ++at) hosts_[at].as_array = overloads.taken().as_array[i];
+        for (; at < end; ++at) hosts_[at].form = overloads.taken().forms[i];
     }
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         if (objects[i] == nullptr) continue;
@@ -275,10 +278,34 @@ void Call::take_torch() {
     returns_torch_host_ = like == nullptr && encoder_ == nullptr;
     if (like == nullptr && (!returns_torch_host_ || is_small_)) return;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
-        const bool is_made = is_output(i) && !hosts_[i].given && !hosts_[i].as_array;
+        const bool is_made =
+            is_output(i) && !hosts_[i].given && !hosts_[i].as_array() && hosts_[i].form != ResultForm::tensor;
         if (is_made && item(i).structure == nullptr && manifest::passes_elements(leaf(i)))
             hosts_[i].output =
                 std::make_shared<TorchOutput>(context_, like, encoder_ != nullptr, crossing_.get());
+    }
+}
+
+/// Gives tensors gradients, where no input of a backward pass has one to add to.
+void Call::make_gradients() {
+    const auto carries_one = [&](std::size_t i) {
+        const Host& host = hosts_[i];
+        if (is_output(i) || !host.given) return false;
+        return host.differentiable != nullptr || host.torch != nullptr ||
+               as_with_gradients(host.given) != nullptr ||
+               (host.tensor != nullptr && host.tensor->any.grad_out());
+    };
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+        if (carries_one(i)) return;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const auto leaves = std::span(call_->arguments)
+                                .subspan(item(i).leaf, static_cast<std::size_t>(call_->items[i].leaves));
+        const bool is_wanted = std::ranges::any_of(leaves, [](const manifest::Argument& leaf) {
+            return !is_only_written(leaf.role) && leaf.gradient != manifest::Gradient::never;
+        });
+        Tensor* const tensor = is_wanted && hosts_[i].given ? held<Tensor>(hosts_[i].content) : nullptr;
+        if (tensor == nullptr || tensor->any.grad()) continue;
+        *tensor = {tensor->any.with_grads(), tensor->context, tensor->structure, true};
     }
 }
 
@@ -378,7 +405,7 @@ Arg Call::convert(std::size_t i, const Context& context) {
 /// Whether the host's arrays may lie in its own memory meanwhile. By the shapes: where a spec maps
 /// dimensions, there may be more calls than that, which is slower and nothing else.
 bool Call::is_small() const {
-    const auto is_array = [](const Host& host) { return host.array || host.as_array; };
+    const auto is_array = [](const Host& host) { return host.array || host.as_array(); };
     if (pass_ != PassKind::forward || encoder_ != nullptr || std::ranges::none_of(hosts_, is_array)) {
         return false;
     }
@@ -408,9 +435,9 @@ bool Call::find_waits() const {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const Host& host = hosts_[i];
         const bool is_returned = runs_forward(pass_) && is_output(i);
-        if (host.array
-                ? is_written(i) || writes_input(i)
-                : host.as_array || returns_torch_host(i) || (is_returned && manifest::passes_value(leaf(i))))
+        if (host.array ? is_written(i) || writes_input(i)
+                       : host.as_array() || returns_torch_host(i) ||
+                             (is_returned && manifest::passes_value(leaf(i))))
             return true;
         if (runs_backward(pass_) && host.torch != nullptr && host.torch->array) return true;
         if (runs_backward(pass_) && host.differentiable != nullptr && host.tensor == nullptr && !is_output(i))
@@ -532,10 +559,25 @@ py::object Call::together(const std::vector<py::object>& values) const {
     return info_.results.attr("_make")(tuple);
 }
 
+/// Returns a result as what it was asked for, if it isn't yet.
+py::object Call::in_form(std::size_t i, py::object value, const ContextPtr& context) const {
+    const ResultForm form = hosts_[i].form;
+    const bool is_array = py::isinstance<py::array>(value);
+    if (form == ResultForm::tensor && is_array) {
+        const auto array = py::reinterpret_borrow<py::array>(value);
+        return py::cast(Tensor{upload(context->device(), array, where(i)), context});
+    }
+    if (form != ResultForm::torch || torch_kind(value.ptr()) != TorchKind::none) return value;
+    return py::module_::import("torch").attr(is_array ? "from_numpy" : "from_dlpack")(value);
+}
+
 /// `at`: the parameter's first item; moves on behind its last.
 py::object Call::result(const manifest::ParameterTree& parameter, std::size_t& at,
                         const ContextPtr& context) {
-    if (parameter.form != manifest::Form::fields) return result_of_item(*this, at++, context);
+    if (parameter.form != manifest::Form::fields) {
+        const std::size_t i = at++;
+        return in_form(i, result_of_item(*this, i, context), context);
+    }
     std::vector<py::object> fields;
     for (const manifest::ParameterTree& field : parameter.fields)
         fields.push_back(result(field, at, context));
@@ -558,7 +600,12 @@ py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
         watched = quick.watched();
         return {};
     }
-    if (py::object result = quick.run(options, before)) return result;
+    try {
+        if (py::object result = quick.run(options, before)) return result;
+    } catch (const ArgumentError& error) {
+        // Tensors without a gradient are given one below.
+        if (pass != PassKind::backward || error.code() != ErrorCode::missing_gradient) throw;
+    }
     const NestedCall nested(" in calls from within arguments of other calls");
     Settings settings =
         settings_of(info.function.name, arguments.keywords, encoder, default_options().with(options));

@@ -14,6 +14,7 @@
 #include "core/roles.h"
 #include "python/crossing.h"
 #include "python/encoder.h"
+#include "python/errors.h"
 #include "python/function.h"
 #include "python/given_object.h"
 #include "python/host_argument.h"
@@ -42,6 +43,7 @@ public:
         return call_->arguments[item(i).leaf];
     }
     [[nodiscard]] Host& host(std::size_t i) { return hosts_[i]; }
+    [[nodiscard]] ResultForm host_form(std::size_t i) const { return hosts_[i].form; }
     /// The tensor that the call made for item `i`.
     [[nodiscard]] const AnyTensor& made(std::size_t i) const { return args_[i].allocated; }
     /// The texture that the call made for item `i`.
@@ -73,8 +75,8 @@ public:
     }
     /// The result is a tensor of PyTorch's on the CPU.
     [[nodiscard]] bool returns_torch_host(std::size_t i) const {
-        return returns_torch_host_ && !hosts_[i].as_array && item(i).structure == nullptr &&
-               item(i).role != manifest::Role::in;
+        return returns_torch_host_ && !hosts_[i].as_array() && hosts_[i].form != ResultForm::tensor &&
+               item(i).structure == nullptr && item(i).role != manifest::Role::in;
     }
     /// A call that is given tensors of PyTorch's returns its values as such, too, where like_torch() is.
     [[nodiscard]] bool returns_torch_values() const { return static_cast<bool>(reader_.torch.first()); }
@@ -117,5 +119,12 @@ protected:
     bool is_small_ = false;  ///< a forward call, made at once, of few elements
     bool waits_ = false;     ///< until the device is done
 };
+
+/// Refuses to return structs as the tensor that is asked for.
+[[noreturn]] inline void refuse_form(const CallItems& items, std::size_t i) {
+    refuse(ErrorCode::type_mismatch, items.where(i),
+           items.item(i).structure->type + " structs come back as what they are, not as a " +
+               (items.host_form(i) == ResultForm::torch ? "torch.Tensor" : "kf.Tensor"));
+}
 
 }  // namespace kf::python

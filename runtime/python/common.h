@@ -44,6 +44,7 @@ void bind_tensor(py::module_& module);
 void bind_buffer(py::module_& module);
 void bind_sampler(py::module_& module);
 void bind_texture(py::module_& module);
+void bind_batchable(py::module_& module);
 void bind_differentiable(py::module_& module);
 void bind_encoder(py::module_& module);
 void bind_generator(py::module_& module);

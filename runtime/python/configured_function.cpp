@@ -17,6 +17,7 @@
 #include "python/hook.h"
 #include "python/launch.h"
 #include "python/options.h"
+#include "python/parameter_names.h"
 #include "python/scalars.h"
 #include "python/watched.h"
 
@@ -149,6 +150,18 @@ Function Function::with_options(const py::object& given, const py::dict& named) 
     return picked.with(options_of(name, all, "deterministic, variant, threads, constants, types"));
 }
 
+Function Function::with_results(const py::object& type) const {
+    Function copy = *this;
+    copy.results_ = asked_form(type);
+    if (copy.results_ == ResultForm::usual && !type.is_none()) {
+        refuse(
+            ErrorCode::type_mismatch, {info_->function.name, "return_type"},
+            "kf.Tensor, np.ndarray or torch.Tensor is needed, or \"tensor\", \"numpy\" or \"torch\", not " +
+                shown(type));
+    }
+    return copy;
+}
+
 Function Function::with_conformances(const py::object& types) const {
     return with(conformances_of(info_->function.name, types));
 }
@@ -165,6 +178,7 @@ py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Argument
     };
     try {
         arguments.globals = globals_;
+        arguments.results = results_;
         py::object result = hooks_ ? run_with_hooks(pass, encoder, arguments, options, watched)
                                    : call(*info_, pass, encoder, arguments, options, watched);
         if (!watched) return result;
@@ -177,6 +191,11 @@ py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Argument
         if (!may_cast || !is_refused_under_autocast(error)) throw;
         if (py::object result = call_with_casts(called(), arguments)) return result;
         throw;
+    }
+    if (results_ == ResultForm::array || results_ == ResultForm::tensor) {
+        refuse(ErrorCode::type_mismatch, {info_->function.name, "return_type"},
+               "PyTorch follows the call, whose results are torch.Tensors then: detach() the arguments, or "
+               "call under torch.no_grad()");
     }
     return call_watched(called(), *this, pass, encoder != nullptr, arguments, *watched);
 }

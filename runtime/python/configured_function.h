@@ -19,6 +19,8 @@ public:
     [[nodiscard]] const FunctionInfo& info() const { return *info_; }
     [[nodiscard]] const Options& options() const { return options_; }
     [[nodiscard]] const GlobalValues& globals() const { return globals_; }
+    /// What return_type() said.
+    [[nodiscard]] ResultForm results() const { return results_; }
     [[nodiscard]] bool has_hooks() const { return static_cast<bool>(hooks_); }
     /// Whether the function is launched by threads, and nobody has said how many.
     [[nodiscard]] bool needs_launch() const { return info_->is_launched && !options_.launch; }
@@ -36,6 +38,8 @@ public:
     [[nodiscard]] Function with_launch(std::span<PyObject* const> count, bool in_groups) const;
     /// options({"deterministic": True}, variant="tiled").
     [[nodiscard]] Function with_options(const py::object& given, const py::dict& named) const;
+    /// return_type(np.ndarray), and return_type("numpy").
+    [[nodiscard]] Function with_results(const py::object& type) const;
     /// typeconformance({"IVal": ["Val10"]}).
     [[nodiscard]] Function with_conformances(const py::object& types) const;
     /// accumulate({"result": "sum"}, result="sum").
@@ -67,6 +71,7 @@ private:
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;
     GlobalValues globals_;
+    ResultForm results_ = ResultForm::usual;
     py::object hooks_;  ///< a tuple, in the order in which they are called; null for none
 };
 

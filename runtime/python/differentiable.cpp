@@ -129,8 +129,9 @@ void check_derivative(const py::object& value, const Where& where) {
 
 }  // namespace
 
-Differentiable::Differentiable(const py::object& new_value)
-    : is_list_(PyList_Check(new_value.ptr()) != 0 || PyTuple_Check(new_value.ptr()) != 0) {
+Differentiable::Differentiable(const py::object& new_value, bool needs_grad)
+    : needs_grad_(needs_grad),
+      is_list_(PyList_Check(new_value.ptr()) != 0 || PyTuple_Check(new_value.ptr()) != 0) {
     grad_ = take(new_value);
 }
 
@@ -152,8 +153,10 @@ py::object Differentiable::take(const py::object& new_value) {
     py::object zeros =
         tensor != nullptr || is_torch ? py::none() : zero_like(new_value, {"differentiable", "value"});
     value = own_copy(new_value);
-    if (tensor != nullptr && !tensor->any.grad())
-        value = with_tensor({tensor->any.with_grads(), tensor->context, tensor->structure, true});
+    if (tensor != nullptr && needs_grad_ != static_cast<bool>(tensor->any.grad())) {
+        const AnyTensor any = needs_grad_ ? tensor->any.with_grads() : tensor->any.without_grads();
+        value = with_tensor({any, tensor->context, tensor->structure, needs_grad_});
+    }
     return zeros;
 }
 
@@ -163,6 +166,7 @@ py::object Differentiable::with_tensor(const Tensor& tensor) const {
 }
 
 py::object Differentiable::grad() {
+    if (!needs_grad_) return py::none();
     const Buffer* buffer = as_buffer(value);
     if (buffer == nullptr && as_tensor(value) != nullptr) return value.attr("grad");
     if (buffer == nullptr) {
@@ -175,6 +179,10 @@ py::object Differentiable::grad() {
 }
 
 void Differentiable::set_grad(const py::object& new_grad) {
+    if (!needs_grad_) {
+        refuse(ErrorCode::type_mismatch, {"differentiable", "grad"},
+               "there is none: it was made with needs_grad=False");
+    }
     if (const Buffer* buffer = as_buffer(value)) {
         const Where where{"differentiable", "grad"};
         const Buffer* given = as_buffer(new_grad);
@@ -290,22 +298,29 @@ void bind_differentiable(py::module_& module) {
     py::class_<Differentiable> type(
         module, "Differentiable",
         "A value or buffer whose gradient accumulates in `grad` when a backward call takes it.");
-    type.def(py::init<const py::object&>(), py::arg("value"))
+    type.def(py::init<const py::object&, bool>(), py::arg("value"), py::arg("needs_grad") = true)
+        .def_property_readonly("needs_grad", &Differentiable::needs_grad,
+                               "Whether backward calls add a gradient to it.")
         .def_property(
             "value", [](const Differentiable& self) { return self.value; }, &Differentiable::set_value)
         .def_property("grad", &Differentiable::grad, &Differentiable::set_grad)
         .def("__repr__", [](Differentiable& self) {
             return "differentiable(" + std::string(py::repr(self.value)) +
-                   ", grad=" + std::string(py::repr(self.grad())) + ")";
+                   (self.needs_grad() ? ", grad=" + std::string(py::repr(self.grad()))
+                                      : std::string(", needs_grad=False")) +
+                   ")";
         });
     // Generic in stubs, so Differentiable[float] should not fail at run time either.
     type.attr("__class_getitem__") = py::reinterpret_steal<py::object>(PyClassMethod_New(
         py::cpp_function([](const py::object& self, const py::object&) { return self; }).ptr()));
     module.def(
-        "differentiable", [](const py::object& value) { return Differentiable(value); }, py::arg("value"),
+        "differentiable",
+        [](const py::object& value, bool needs_grad) { return Differentiable(value, needs_grad); },
+        py::arg("value"), py::arg("needs_grad") = true,
         "Wraps what backward calls add a gradient to; `grad` starts at zero.\n\n"
         "A number, a vector as a list or an array, and a struct have a `grad` of their own form; a kf.Buffer "
-        "has it in another kf.Buffer, which may be given as `grad`; a kf.Tensor keeps its own.");
+        "has it in another kf.Buffer, which may be given as `grad`; a kf.Tensor keeps its own. "
+        "needs_grad=False: a constant.");
 }
 
 }  // namespace kf::python

@@ -11,11 +11,13 @@ namespace kf::python {
 struct Differentiable {
     using PythonClass = Differentiable;
 
-    explicit Differentiable(const py::object& value);
+    explicit Differentiable(const py::object& value, bool needs_grad = true);
 
     void set_value(const py::object& new_value);
     [[nodiscard]] py::object grad();
     void set_grad(const py::object& new_grad);
+    /// Whether backward calls add to `grad`; of others it is None.
+    [[nodiscard]] bool needs_grad() const { return needs_grad_; }
     /// grad = grad + contribution.
     void add(const py::object& contribution);
     /// The same of a list with one gradient for each call; `grad` becomes it where that has another shape.
@@ -30,6 +32,7 @@ private:
     [[nodiscard]] py::object with_tensor(const Tensor& tensor) const;
 
     py::object grad_;
+    bool needs_grad_;
     bool is_list_ = false;   ///< the first value was a list or tuple, whose numbers have no dtype
     bool is_typed_ = false;  ///< a backward call gave `grad_` the parameter's dtype
 };

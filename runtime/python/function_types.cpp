@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/describe.h"
+#include "python/array_likes.h"
 #include "python/errors.h"
 #include "python/optional_method.h"
 #include "python/pickling.h"
@@ -47,7 +48,7 @@ Types& types() {
 
 FunctionObject& object_of(PyObject* self) { return *reinterpret_cast<FunctionObject*>(self); }
 const Function& function_of(PyObject* self) { return object_of(self).function; }
-const std::string& name_of(PyObject* self) { return function_of(self).info().function.name; }
+const std::string& function_name(PyObject* self) { return function_of(self).info().function.name; }
 
 py::object make(PyTypeObject* type, vectorcallfunc call, Function function) {
     auto* self = PyObject_GC_New(FunctionObject, type);
@@ -127,6 +128,34 @@ private:
     std::vector<PyObject*> values_;
 };
 
+/// The arguments with lists for what can be iterated once: a call may look at them several times.
+class WithLists {
+public:
+    explicit WithLists(const Arguments& given) : view_(given) {
+        const std::span named(given.keywords.values, given.keywords.size());
+        if (std::ranges::none_of(given.positional, is_iterator) && std::ranges::none_of(named, is_iterator))
+            return;
+        for (const std::span<PyObject* const> part : {given.positional, named}) {
+            for (PyObject* const value : part) {
+                const bool once = is_iterator(value);
+                kept_.push_back(once ? py::reinterpret_steal<py::object>(PySequence_List(value))
+                                     : py::reinterpret_borrow<py::object>(value));
+                if (!kept_.back()) throw py::error_already_set();
+                values_.push_back(kept_.back().ptr());
+            }
+        }
+        const std::span all(values_);
+        view_.positional = all.first(given.positional.size());
+        view_.keywords.values = all.data() + given.positional.size();
+    }
+    [[nodiscard]] const Arguments& view() const { return view_; }
+
+private:
+    Arguments view_;
+    std::vector<py::object> kept_;
+    std::vector<PyObject*> values_;
+};
+
 py::object run(PyObject* self, PassKind pass, RecordedCalls* encoder, const Arguments& arguments) {
     const Function& function = function_of(self);
     if (encoder == nullptr && pass != PassKind::fused && function.needs_launch())
@@ -149,7 +178,8 @@ using Run = py::object(PyObject*, RecordedCalls*, const Arguments&);
 
 template <Run& run>
 PyObject* call(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) {
-    return guarded([&] { return run(self, nullptr, Arguments::passed(values, count, names)); });
+    return guarded(
+        [&] { return run(self, nullptr, WithLists(Arguments::passed(values, count, names)).view()); });
 }
 
 /// call(...), as a method.
@@ -166,12 +196,12 @@ PyObject* append_to(PyObject* self, PyObject* const* values, Py_ssize_t count, P
         const bool empty = arguments.positional.empty();
         RecordedCalls* const encoder = empty ? nullptr : held<RecordedCalls>(arguments.positional.front());
         if (encoder == nullptr) {
-            refuse(ErrorCode::type_mismatch, {name_of(self), "encoder"},
+            refuse(ErrorCode::type_mismatch, {function_name(self), "encoder"},
                    "append_to() takes a kf.Encoder first" +
                        (empty ? std::string() : ", not " + shown(arguments.positional.front())));
         }
         arguments.positional = arguments.positional.subspan(1);
-        return run(self, encoder, arguments);
+        return run(self, encoder, WithLists(arguments).view());
     });
 }
 
@@ -180,8 +210,8 @@ template <Run& run>
 PyObject* prepare(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
         RecordedCalls kept(nullptr, RecordedCalls::Kept());
-        py::object result =
-            run(self, &kept, Arguments::passed(values, static_cast<std::size_t>(count), names));
+        py::object result = run(
+            self, &kept, WithLists(Arguments::passed(values, static_cast<std::size_t>(count), names)).view());
         return make_prepared(kept, std::move(result));
     });
 }
@@ -416,7 +446,7 @@ PyObject* reduce_jvp(PyObject* self, PyObject* /*unused*/) {
 PyObject* itself(PyObject* self, PyObject* /*unused*/) { return Py_NewRef(self); }
 
 PyObject* repr(PyObject* self, const std::string& before, const std::string& after) {
-    return guarded([&] { return py::str(before + name_of(self) + after); });
+    return guarded([&] { return py::str(before + function_name(self) + after); });
 }
 
 /// A method's function, whatever its signature, as tables have it.
@@ -457,6 +487,10 @@ const std::array configuring_methods = std::to_array<PyMethodDef>({
     {"groups", method(launched<true>), METH_FASTCALL,
      "groups($self, x, y=1, z=1, /)\n--\n\n"
      "A copy that runs so many groups of threads, x first: see threads()."},
+    {"return_type", configured_by<&Function::with_results>, METH_O,
+     "return_type($self, type, /)\n--\n\n"
+     "A copy whose outputs that aren't given come back as kf.Tensor, np.ndarray or torch.Tensor, or by "
+     "name: \"tensor\", \"numpy\", \"torch\". None: as usual."},
     {"accumulate", method(configured<&Function::accumulated>), by_dict,
      "accumulate($self, chosen=None, /, **ways)\n--\n\n"
      "A copy for which calls that share an element of an output or gradient are combined so, of what "

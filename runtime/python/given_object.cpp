@@ -7,7 +7,9 @@
 #include "core/items.h"
 #include "core/kinds/questions.h"
 #include "core/roles.h"
+#include "python/array_likes.h"
 #include "python/arrays.h"
+#include "python/batchable.h"
 #include "python/enums.h"
 #include "python/errors.h"
 #include "python/foreign.h"
@@ -92,7 +94,14 @@ GivenObject::GivenObject(const Reader& reader, py::handle value, std::pmr::memor
     if (tensor_ != nullptr) return;
     differentiable_ = as_differentiable(value);
     generator_ = as_generator(value);
-    if (differentiable_ != nullptr) content_ = differentiable_->value;
+    if (differentiable_ != nullptr) {
+        content_ = differentiable_->value;
+        if (!differentiable_->needs_grad()) differentiable_ = nullptr;
+    }
+    if (const Batchable* const batch = as_batchable(value)) {
+        content_ = batch->value;
+        is_batch_ = true;
+    }
     if (const WithGradients* with = as_with_gradients(value)) content_ = with->value;
     if (!content_.is(given_)) tensor_ = as_tensor(content_);
     if (tensor_ != nullptr || generator_ != nullptr) return;
@@ -160,15 +169,36 @@ GivenObject::Read& GivenObject::elements() {
         shape.kind = ArgShape::Kind::sampler;
         shape.sampler = sampler_;
     } else if (!read_value(content_, shape, read.array, read.nested, read.fault)) {
-        return read;
+        if (!take_stand_in(read.fault)) return read;
+        read.fault = {};
+        read.is_read = false;
+        return elements();
     }
     read.is_elements = true;
     return read;
 }
 
+/// Takes what stands for the object, if anything does.
+bool GivenObject::take_stand_in(Refusal& fault) {
+    // An iterator inside of something else would be at its end where the call is made anew.
+    if (is_stand_in_ || is_iterator(content_.ptr())) return false;
+    is_stand_in_ = true;
+    const bool is_fault = !fault.text.empty();
+    py::object other = is_fault ? stacked(content_, &fault) : stand_in(content_);
+    if (!other) return false;
+    content_ = std::move(other);
+    tensor_ = as_tensor(content_);
+    return true;
+}
+
 const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manifest::Argument& argument,
                                          bool by_value, Refusal* why) {
     if (!take_names(argument, why)) return nullptr;
+    if (is_batch_ && (by_value || manifest::passes_value(argument))) {
+        refused(why, ErrorCode::type_mismatch,
+                [&] { return "one value is needed, not a kf.Batchable, which has one for each call"; });
+        return nullptr;
+    }
     if (by_value) return as_value(why);
     const bool output = is_only_written(argument.role);
     const bool written = argument.role != Role::in && runs_forward(reader_.pass);
@@ -199,6 +229,12 @@ const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manif
         return no([&] {
             return "a number, a list, a NumPy array or a kf.Tensor is needed, not " +
                    shown_with_type(content_) + way_in(content_);
+        });
+    }
+    if (written && is_stand_in_ && tensor_ == nullptr) {
+        return no([&] {
+            return "it is written: give a kf.Tensor or a writable NumPy array, not " +
+                   shown_with_type(given_);
         });
     }
     if (written && read.nested && is_of_object(call, argument)) {
@@ -283,7 +319,7 @@ bool GivenObject::is_own_class(const ParameterTree& structure) const {
 }
 
 bool GivenObject::is_object(bool part) {
-    if (part && differentiable_ != nullptr) return false;
+    if (is_batch_ || (part && differentiable_ != nullptr)) return false;
     return is_struct_like(content_);
 }
 
@@ -335,6 +371,7 @@ bool GivenObject::has_bytes_of(const manifest::Call& call, const ParameterTree& 
 
 std::optional<std::size_t> GivenObject::length(bool or_array, bool part) {
     if (part && differentiable_ != nullptr) return std::nullopt;
+    if (is_batch_ && or_array) return std::nullopt;
     const bool array = or_array && py::isinstance<py::array>(content_) &&
                        py::reinterpret_borrow<py::array>(content_).ndim() > 0;
     if (!array && !is_list(content_)) return std::nullopt;
@@ -363,6 +400,9 @@ void GivenObject::each_element(const std::function<bool(Given&)>& visit) {
 const Dims* GivenObject::as_structs(const manifest::Call& call, const ParameterTree& structure, bool& is_list,
                                     Refusal* why) {
     is_list = false;
+    Refusal none;
+    if (tensor_ == nullptr && !python::is_list(content_) && !py::isinstance<py::array>(content_))
+        take_stand_in(none);
     const StructType* found = nullptr;
     Read& read = this->read();
     if (tensor_ != nullptr) {

@@ -90,6 +90,7 @@ private:
     /// Has members' names replaced where an enum's are given, and those given otherwise.
     bool take_names(const manifest::Argument& argument, detail::Refusal* why);
     void see_torch();
+    bool take_stand_in(detail::Refusal& fault);
     void see_texture();
     const ArgShape* as_value(detail::Refusal* why);
     bool is_right_resource(const manifest::Argument& argument, detail::Refusal* why);
@@ -99,8 +100,10 @@ private:
     const Reader& reader_;
     std::pmr::memory_resource* memory_;
     py::object given_;
-    py::object content_;  ///< that, or the value inside a Differentiable, which may get another meanwhile
-    py::object named_;    ///< what `content_` was before names in it became numbers; null: there were none
+    py::object content_;     ///< that, or the value inside a Differentiable, which may get another meanwhile
+    bool is_batch_ = false;  ///< a kf.Batchable is given: one element for each call
+    bool is_stand_in_ = false;  ///< whether something was looked for that stands for `content_`
+    py::object named_;  ///< what `content_` was before names in it became numbers; null: there were none
     Differentiable* differentiable_ = nullptr;
     const Tensor* tensor_ = nullptr;
     const Generator* generator_ = nullptr;

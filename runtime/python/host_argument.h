@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "python/arguments.h"
 #include "python/common.h"
 #include "python/differentiable.h"
 #include "python/generator.h"
@@ -50,9 +51,12 @@ struct Host {
     /// Fills no memory with zeros before the members have what they begin with: every argument makes one.
     Host() {}  // NOLINT(modernize-use-equals-default)
 
-    py::handle given;               ///< null when absent
-    GivenObject* object = nullptr;  ///< that, as it was looked at
-    bool as_array = false;          ///< an output that isn't given, asked for as a NumPy array
+    /// Whether a NumPy array is asked for, of an output that isn't given.
+    [[nodiscard]] bool as_array() const { return form == ResultForm::array; }
+
+    py::handle given;                     ///< null when absent
+    GivenObject* object = nullptr;        ///< that, as it was looked at
+    ResultForm form = ResultForm::usual;  ///< what an output that isn't given is asked for as
     py::object content;  ///< `given`, or the value inside a Differentiable, which may get another meanwhile
     Differentiable* differentiable = nullptr;
     const Tensor* tensor = nullptr;  ///< one of these six, unless absent

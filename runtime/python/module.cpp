@@ -13,6 +13,7 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_sampler(module);
     kf::python::bind_texture(module);
     kf::python::bind_differentiable(module);
+    kf::python::bind_batchable(module);
     kf::python::bind_with_gradients(module);
     kf::python::bind_encoder(module);
     kf::python::bind_flat_backward(module);

@@ -107,7 +107,7 @@ const std::vector<std::size_t>& Overloads::places(const FunctionInfo& info) cons
 void Overloads::take(TakenArguments& taken) {
     const FunctionInfo& info = *taken.info;
     taken.given.resize(info.parameters.size());
-    taken.as_array.resize(info.parameters.size());
+    taken.forms.resize(info.parameters.size());
     const std::size_t positional = arguments_.positional.size();
     if (positional > places(info).size()) {
         const auto is_result = [](const HostParameter& parameter) { return parameter.role == Role::result; };
@@ -137,9 +137,23 @@ void Overloads::take(TakenArguments& taken) {
     for (std::size_t i = 0; i < taken.given.size(); ++i) {
         const std::optional<std::size_t> primal = info.parameters[i].tangent_of;
         if (primal && info.parameters[i].role == Role::out && taken.given[i] == nullptr)
-            taken.as_array[i] = taken.as_array[*primal];
+            taken.forms[i] = taken.forms[*primal];
     }
-    check_missing(taken);
+    if (!check_missing(taken) || arguments_.results == ResultForm::usual || !runs_forward(reader_.pass))
+        return;
+    for (std::size_t i = 0; i < taken.given.size(); ++i) {
+        const bool is_made = is_only_written(info.parameters[i].role) && taken.given[i] == nullptr;
+        if (is_made && taken.forms[i] == ResultForm::usual && !ask(taken, i, arguments_.results)) return;
+    }
+}
+
+/// Has output `i` come back in a form.
+bool Overloads::ask(TakenArguments& taken, std::size_t i, ResultForm form) const {
+    taken.forms[i] = form;
+    if (encoder_ == nullptr || form == ResultForm::tensor) return true;
+    return refuse_taking(taken, ErrorCode::type_mismatch,
+                         place(*taken.info, i) + encoder_->writes_later() + ": it can't make a " +
+                             (form == ResultForm::array ? "NumPy array" : "torch.Tensor"));
 }
 
 void Overloads::take_globals(TakenArguments& taken) {
@@ -169,7 +183,8 @@ bool Overloads::take_keyword(TakenArguments& taken, py::handle key, GivenObject&
         }
     }
     return refuse_taking(taken, ErrorCode::unknown_name,
-                         "no argument '" + std::string(name) + "'; it takes " + parameter_list(info));
+                         "no argument '" + std::string(name) + "'; it takes " + parameter_list(info) +
+                             (name == "_result" ? ": did you mean 'out'?" : ""));
 }
 
 bool Overloads::give(TakenArguments& taken, std::size_t i, GivenObject& value) {
@@ -177,14 +192,18 @@ bool Overloads::give(TakenArguments& taken, std::size_t i, GivenObject& value) {
     const auto no = [&](const std::string& text) {
         return refuse_taking(taken, ErrorCode::type_mismatch, place(info, i) + text);
     };
-    if (taken.given[i] != nullptr || taken.as_array[i]) return no("given twice");
-    if (is_only_written(info.parameters[i].role) && asks_for_array(value.given())) {
-        if (reader_.pass == PassKind::backward)
-            return no("np.ndarray asks for an output as an array; a backward pass takes the output itself");
-        if (encoder_ != nullptr)
-            return no(encoder_->writes_later() + std::string(": it can't make a NumPy array"));
-        taken.as_array[i] = true;
-        return true;
+    const auto is_asked = [&](std::size_t k) { return taken.forms[k] != ResultForm::usual; };
+    if (taken.given[i] != nullptr || is_asked(i)) return no("given twice");
+    const ResultForm form =
+        is_only_written(info.parameters[i].role) ? asked_form(value.given()) : ResultForm::usual;
+    if (form != ResultForm::usual) {
+        if (reader_.pass == PassKind::backward) {
+            return no(
+                form == ResultForm::array
+                    ? "np.ndarray asks for an output as an array; a backward pass takes the output itself"
+                    : shown(value.given()) + " asks for an output; a backward pass takes the output itself");
+        }
+        return ask(taken, i, form);
     }
     if (PyTuple_Check(value.given().ptr()) != 0) {
         if (const std::string fields = fields_of_results(info, value.given()); !fields.empty()) {
@@ -206,7 +225,7 @@ bool Overloads::check_missing(TakenArguments& taken) const {
         }
         // A backward pass that lacks its result is as near as one whose result could be the other's input.
         const bool counts = parameter.role != Role::result || reader_.pass != PassKind::backward;
-        taken.left_out += counts && !taken.as_array[i] ? 1 : 0;
+        taken.left_out += counts && taken.forms[i] == ResultForm::usual ? 1 : 0;
     }
     return true;
 }

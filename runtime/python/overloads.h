@@ -18,11 +18,11 @@ namespace kf::python {
 
 /// What a call is given for one list of parameters.
 struct TakenArguments {
-    explicit TakenArguments(std::pmr::memory_resource* memory) : given(memory), as_array(memory) {}
+    explicit TakenArguments(std::pmr::memory_resource* memory) : given(memory), forms(memory) {}
 
     const FunctionInfo* info = nullptr;
     std::pmr::vector<detail::Given*> given;  ///< one a parameter; null: not given
-    std::pmr::vector<bool> as_array;         ///< the same: outputs that are asked for as NumPy arrays
+    std::pmr::vector<ResultForm> forms;      ///< the same: what is asked for in outputs' places
     std::size_t left_out = 0;                ///< outputs that aren't given
     std::optional<detail::Refusal> refused;  ///< why the arguments aren't for these parameters
 };
@@ -52,6 +52,7 @@ private:
     void take_globals(TakenArguments& taken);
     bool take_keyword(TakenArguments& taken, py::handle key, GivenObject& value);
     bool give(TakenArguments& taken, std::size_t i, GivenObject& value);
+    bool ask(TakenArguments& taken, std::size_t i, ResultForm form) const;
     bool check_missing(TakenArguments& taken) const;
     [[nodiscard]] detail::Refusal missing(const FunctionInfo& info, std::size_t i) const;
     [[nodiscard]] const std::vector<std::size_t>& places(const FunctionInfo& info) const;

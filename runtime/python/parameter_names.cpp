@@ -4,16 +4,30 @@
 #include <algorithm>
 
 #include "core/roles.h"
+#include "python/tensor.h"
+#include "python/torch_state.h"
 
 namespace kf::python {
 
 using detail::PassKind;
 using manifest::Role;
 
-bool asks_for_array(py::handle value) {
-    const auto* array_type = reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_);
-    return value.ptr() == array_type ||
-           (PyUnicode_Check(value.ptr()) != 0 && PyUnicode_CompareWithASCIIString(value.ptr(), "numpy") == 0);
+ResultForm asked_form(py::handle value) {
+    if (PyUnicode_Check(value.ptr()) != 0) {
+        const auto is = [&](const char* word) {
+            return PyUnicode_CompareWithASCIIString(value.ptr(), word) == 0;
+        };
+        return is("numpy")    ? ResultForm::array
+               : is("tensor") ? ResultForm::tensor
+               : is("torch")  ? ResultForm::torch
+                              : ResultForm::usual;
+    }
+    if (PyType_Check(value.ptr()) == 0) return ResultForm::usual;
+    auto* const type = reinterpret_cast<PyTypeObject*>(value.ptr());
+    if (type == py::detail::npy_api::get().PyArray_Type_) return ResultForm::array;
+    if (value.is(py::type::of<Tensor>())) return ResultForm::tensor;
+    const Torch* const torch = Torch::loaded();
+    return torch != nullptr && torch->is_own(type) ? ResultForm::torch : ResultForm::usual;
 }
 
 std::string parameter_list(const FunctionInfo& info) {

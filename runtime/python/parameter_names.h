@@ -13,8 +13,9 @@
 
 namespace kf::python {
 
-/// Whether `value`, in an output's place, asks for an array: np.ndarray or "numpy".
-bool asks_for_array(py::handle value);
+/// What `value` asks for in an output's place: kf.Tensor or "tensor", np.ndarray or "numpy", torch.Tensor or
+/// "torch". ResultForm::usual for anything else, such as what is written to.
+ResultForm asked_form(py::handle value);
 
 /// Returns "a, b, out", for messages.
 std::string parameter_list(const FunctionInfo& info);

@@ -1,6 +1,7 @@
 // What pickle makes of functions, and what it refuses.
 #include "python/pickling.h"
 
+#include <array>
 #include <string>
 
 #include "python/function_types.h"
@@ -40,6 +41,9 @@ py::dict configuration_of(const Function& function) {
         const auto& [x, y, z] = options.launch->count;
         chosen[options.launch->in_groups ? "groups" : "threads"] = py::make_tuple(x, y, z);
     }
+    constexpr std::array forms{"", "numpy", "tensor", "torch"};
+    if (function.results() != ResultForm::usual)
+        chosen["return_type"] = forms[static_cast<std::size_t>(function.results())];
     const GlobalValues& globals = function.globals();
     if (globals.size() == 0) return chosen;
     py::dict values;

@@ -300,8 +300,8 @@ QuickCall::QuickCall(const FunctionInfo& info, detail::PassKind pass, RecordedCa
       encoder_(encoder),
       arguments_(arguments),
       tagged_(pass),
-      may_be_kept_((encoder == nullptr || !encoder->keeps()) && tagged_.read(arguments) &&
-                   (encoder == nullptr || tagged_.torch_tensor() == nullptr)) {}
+      may_be_kept_(arguments.results == ResultForm::usual && (encoder == nullptr || !encoder->keeps()) &&
+                   tagged_.read(arguments) && (encoder == nullptr || tagged_.torch_tensor() == nullptr)) {}
 
 QuickCall::QuickCall(const FunctionInfo& info, const Arguments& arguments, std::span<const Wanted> wanted)
     : info_(info),
@@ -316,6 +316,8 @@ py::object QuickCall::run(const Options& options, Encoder* before, MadeGradients
     const KnownCall* const known = info_.known_calls->find(key());
     if (known == nullptr) return {};
     may_be_kept_ = false;
+    // Values of recorded calls come as tensors.
+    if (encoder_ != nullptr && !known->outputs.empty()) return {};
     if (tagged_.torch_tensor() != nullptr && Torch::loaded()->is_deterministic()) return {};
     const UnderWay under_way(*known);
     if (gradients != nullptr && !gradients->make(tagged_)) return {};

@@ -1,6 +1,7 @@
 // kf.Tensor: making, reading, writing and gradients. Views are in views.cpp.
 #include "python/tensor.h"
 #include "core/describe.h"
+#include "python/array_likes.h"
 #include "python/arrays.h"
 
 #include <algorithm>
@@ -20,6 +21,8 @@
 
 namespace kf::python {
 namespace {
+
+using detail::Refusal;
 
 constexpr Where tensor_class{"Tensor", {}};
 
@@ -64,21 +67,35 @@ Tensor make_tensor(py::handle shape, py::handle dtype, py::handle device, py::ha
     return {with_name(maker(context->device(), element, dims), named), context, structure};
 }
 
+/// An array, or what is like one.
+py::array need_array(py::handle value, const Where& where) {
+    if (std::optional<py::array> array = array_of(value)) return *array;
+    refuse(ErrorCode::type_mismatch, where,
+           "a NumPy array is needed, not " + detail::with_article(type_name(value)) +
+               (PyList_Check(value.ptr()) != 0 ? ": kf.Tensor(list) takes that" : ""));
+}
+
 Tensor from_numpy(py::handle array, py::handle device, py::handle name) {
-    if (!py::isinstance<py::array>(array)) {
-        refuse(ErrorCode::type_mismatch, {"Tensor.from_numpy", "a"},
-               "a NumPy array is needed, not " + detail::with_article(type_name(array)));
-    }
-    const ContextPtr context = context_of(device, tensor_class);
-    const auto source = py::reinterpret_borrow<py::array>(array);
     const Where where{"Tensor.from_numpy", "a"};
+    const py::array source = need_array(array, where);
+    const ContextPtr context = context_of(device, tensor_class);
     return {with_name(upload(context->device(), source, where), parse_name(name)), context,
             struct_type(source.dtype(), where)};
 }
 
+/// numpy(device, a), by another package's habit.
+Tensor from_numpy_on(py::handle device, py::handle array) { return from_numpy(array, device, py::none()); }
+
 Tensor construct_unnamed(py::handle a, py::handle dtype, py::handle device) {
     const Where where{"Tensor", "a"};
     const ContextPtr context = context_of(device, tensor_class);
+    if (const py::object other = stand_in(a)) {
+        if (const Tensor* const tensor = as_tensor(other)) return *tensor;
+        return construct_unnamed(other, dtype, device);
+    }
+    Refusal why;
+    if (const py::object array = stacked(a, &why)) return construct_unnamed(array, dtype, device);
+    if (!why.text.empty()) refuse(why, where);
     if (py::isinstance<py::array>(a)) {
         const auto array = py::reinterpret_borrow<py::array>(a);
         if (const StructType* structure = struct_type(array.dtype(), where); structure != nullptr) {
@@ -119,11 +136,7 @@ Tensor construct(py::handle a, py::handle dtype, py::handle device, py::handle n
 
 void copy_from_numpy(const Tensor& self, py::handle source) {
     const Where where{"Tensor.copy_from_numpy", "a"};
-    if (!py::isinstance<py::array>(source)) {
-        refuse(ErrorCode::type_mismatch, where,
-               "a NumPy array is needed, not " + detail::with_article(type_name(source)));
-    }
-    const auto array = py::reinterpret_borrow<py::array>(source);
+    const py::array array = need_array(source, where);
     const bool same = self.structure != nullptr ? struct_type(array.dtype(), where) == self.structure
                                                 : scalar_of(array, where) == self.any.element().scalar;
     if (!same) {
@@ -172,6 +185,13 @@ void fill(const Tensor& self, py::handle value) {
     target.fill(std::span(bytes).first(target.element().size()));
 }
 
+void clear(const Tensor& self) {
+    const std::vector<std::byte> zeros(self.any.element().size());
+    const AnyTensor target = self.any;
+    const GilRelease release;
+    target.fill(zeros);
+}
+
 void zero_grad(const Tensor& self) {
     if (!self.any.grad()) {
         refuse(ErrorCode::missing_argument, {"Tensor.zero_grad", {}},
@@ -196,7 +216,7 @@ void set_item(const py::object& self, py::handle index, py::handle value) {
         part.attr("fill")(value);
         return;
     }
-    if (!py::isinstance<py::array>(value)) {
+    if (!array_of(value)) {
         refuse(ErrorCode::type_mismatch, {"Tensor", {}},
                "x[i] = y takes a number or a NumPy array, not " + shown(value));
     }
@@ -223,9 +243,7 @@ AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
         }
         return tensor->any;
     }
-    if (py::isinstance<py::array>(value)) {
-        return upload(self.context->device(), py::reinterpret_borrow<py::array>(value), where);
-    }
+    if (const auto array = array_of(value)) return upload(self.context->device(), *array, where);
     refuse(ErrorCode::type_mismatch, where,
            "a kf.Tensor or a NumPy array is needed, not " + detail::with_article(type_name(value)));
 }
@@ -344,6 +362,7 @@ void bind_tensor(py::module_& module) {
     type.def(py::init(&construct), py::arg("a"), py::arg("dtype") = py::none(), py::kw_only(),
              py::arg("device") = py::none(), py::arg("name") = py::none(),
              "Copies an array or nested lists to a device. Python floats become float32, ints int32.")
+        .def_static("numpy", &from_numpy_on, py::arg("device"), py::arg("a"), "from_numpy(a, device).")
         .def_static("from_numpy", &from_numpy, py::arg("a"), py::arg("device") = py::none(), py::kw_only(),
                     py::arg("name") = py::none(), "A contiguous copy of `a` (any strides) on a device.")
         .def_static("from_dlpack", &tensor_from_dlpack, py::arg("x"), py::kw_only(),
@@ -364,6 +383,7 @@ void bind_tensor(py::module_& module) {
         .def("copy_from_numpy", &copy_from_numpy, py::arg("a"),
              "Overwrites the tensor in place; shape and dtype must be the same.")
         .def("fill", &fill, py::arg("value"), "Sets all elements to one number, in place.")
+        .def("clear", &clear, "Sets all elements to 0, in place.")
         .def("zero_grad", &zero_grad, "Sets the gradients to 0, in place.")
         .def("item", &item, "The value of a tensor of one element.")
         .def("tolist", [](const Tensor& self) { return download(self).attr("tolist")(); })
@@ -384,6 +404,9 @@ void bind_tensor(py::module_& module) {
             "grad_in", [](const Tensor& self) { return gradient(self, self.any.grad_in()); }, &refuse_grad)
         .def_property(
             "grad_out", [](const Tensor& self) { return gradient(self, self.any.grad_out()); }, &refuse_grad)
+        .def_property_readonly(
+            "needs_grad", [](const Tensor& self) { return static_cast<bool>(self.any.grad()); },
+            "Whether backward calls add a gradient to it: whether it has one.")
         .def_property_readonly("shape", [](const Tensor& self) { return to_tuple(self.any.shape()); })
         .def_property_readonly(
             "strides", [](const Tensor& self) { return to_tuple(self.any.strides()); },

@@ -222,18 +222,17 @@ def test_what_is_no_tensor() -> None:
         kf.Tensor.from_dlpack(np.zeros(3), copy="no")  # type: ignore[arg-type]
 
 
-def test_calls_say_what_takes_it(generated: Loader) -> None:
+def test_calls_take_what_is_read(generated: Loader) -> None:
     gradients = generated("gradients")
     x, y = Producer(np.arange(3, dtype=np.float32)), Producer(np.zeros(3, np.float32))
     hint = ": kf.Tensor.from_dlpack(x) takes it"
-    message = refusal(kf.ArgumentTypeError, lambda: gradients.polynomial(2, 8, -1, x))
-    assert "argument 'x': a number, a list, a NumPy array or a kf.Tensor is needed, not" in message
-    assert message.endswith(hint)
+    wanted = 2 * x.array**2 + 8 * x.array - 1
+    np.testing.assert_array_equal(gradients.polynomial(2, 8, -1, x).to_numpy(), wanted)
     message = refusal(kf.ArgumentTypeError, lambda: gradients.polynomial(2, 8, -1, x.array, out=y))
     assert "an output is written to a kf.Tensor or a NumPy array, not to" in message
     assert message.endswith(hint)
     result = gradients.polynomial(2, 8, -1, kf.Tensor.from_dlpack(x))
-    np.testing.assert_array_equal(result.to_numpy(), 2 * x.array**2 + 8 * x.array - 1)
+    np.testing.assert_array_equal(result.to_numpy(), wanted)
 
 
 def test_copy_and_device(device: kf.Device) -> None:

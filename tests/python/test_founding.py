@@ -1,5 +1,10 @@
 """The words of the documents that the package was made from, and of the habits of SlangPy."""
 
+import collections
+import copy
+import ctypes
+import pickle
+from array import array as array_of_numbers
 from types import ModuleType
 from typing import Any
 
@@ -134,3 +139,361 @@ def test_options(founding: ModuleType, word: str) -> None:
         'add: argument \'options\': a dict is needed, as in {"variant": "tiled"}, not [8, 8]'
     )
     assert "no option 'numthread'" in message(lambda: add.options({"numthread": [8, 8]}))
+
+
+# Outputs
+
+
+@pytest.mark.parametrize("form", [kf.Tensor, "tensor", np.ndarray, "numpy", "torch"], ids=str)
+@pytest.mark.parametrize("by", ["out", "return_type"])
+def test_outputs_are_what_is_asked_for(founding: ModuleType, form: Any, by: str) -> None:
+    if form == "torch":
+        pytest.importorskip("torch")
+    kind = {"tensor": kf.Tensor, "numpy": np.ndarray}.get(form, form)
+
+    def called(function: Any, *given: Any) -> Any:
+        result = function(*given, out=form) if by == "out" else function.return_type(form)(*given)
+        assert type(result).__name__ == "Tensor" if form == "torch" else type(result) is kind
+        return result
+
+    assert called(founding.add, 1.0, floats(1, 2)).tolist() == [2, 3]
+    assert called(founding.add, [[1.0]], [2.0, 3.0]).tolist() == [[3, 4]]
+    one = called(founding.add, 1.0, 2.0)
+    assert (one.shape, one.tolist()) == ((), 3)
+    assert called(founding.tinted, (1.0, 2.0, 3.0), 2.0).tolist() == [2, 4, 6]
+    assert called(founding.tinted, (1.0, 2.0, 3.0), [1.0, 2.0]).tolist() == [[1, 2, 3], [2, 4, 6]]
+
+
+def test_outputs_as_usual(founding: ModuleType) -> None:
+    asked = founding.add.return_type("numpy")
+    assert type(asked(1.0, [2.0])) is np.ndarray
+    assert type(asked.return_type(None)(1.0, [2.0])) is kf.Tensor
+    given = kf.Tensor.zeros(1)
+    assert asked(1.0, [2.0], out=given) is given
+    assert type(asked(1.0, [2.0], out="tensor")) is kf.Tensor
+    assert type(founding.Scaler(scale=2.0).scaled.return_type(kf.Tensor)(3.0)) is kf.Tensor
+    text = message(lambda: founding.add.return_type(list))
+    assert text.startswith("add: argument 'return_type': kf.Tensor, np.ndarray or torch.Tensor is needed")
+    assert "can't make a NumPy array" in message(
+        lambda: asked.append_to(kf.default_device().encoder(), 1.0, floats(2))
+    )
+    assert message(lambda: founding.polynomial(a=1.0, b=1.0, c=1.0, x=1.0, _result="tensor")).endswith(
+        "no argument '_result'; it takes a, b, c, x, out: did you mean 'out'?"
+    )
+
+
+def test_structs_come_back_as_what_they_are(founding: ModuleType) -> None:
+    ray = {"pos": (1.0, 2.0, 3.0), "dir": (0.0, 0.0, 1.0)}
+    text = "argument 'result': Ray structs come back as what they are, not as a kf.Tensor"
+    assert text in message(lambda: founding.moved(ray, out=kf.Tensor))
+    assert founding.moved([ray], out=kf.Tensor).to_numpy()["pos"].tolist() == [[1, 2, 4]]
+
+
+def test_recorded_calls_return_numbers(founding: ModuleType) -> None:
+    """As tensors of one element, which hold it once the encoder is submitted."""
+    for _ in range(2):  # the second time as a call that is known
+        encoder = kf.default_device().encoder()
+        results = [founding.add.append_to(encoder, 1.0, float(i)) for i in range(3)]
+        vector = founding.tinted.append_to(encoder, [1.0, 2.0, 3.0], 2.0)
+        length = founding.length_of.append_to(encoder, vector.reshape(1, 3))
+        whole = founding.twice.append_to(encoder, 21)
+        encoder.submit()
+        assert [one.item() for one in results] == [1, 2, 3]
+        assert (vector.tolist(), whole.tolist(), whole.dtype) == ([2, 4, 6], 42, np.int32)
+        np.testing.assert_allclose(length.tolist(), [np.sqrt(56)], rtol=1e-6)
+        assert founding.add(1.0, 2.0) == 3
+    encoder = kf.default_device().encoder()
+    assert "no overload takes" in message(
+        lambda: founding.add.append_to(encoder, 1.0, 2.0, out=kf.Tensor(0.0))
+    )
+
+
+# Gradients
+
+
+def test_gradients_are_allocated(founding: ModuleType) -> None:
+    for _ in range(2):  # the second time as a call that is known
+        x = floats(1, 2)
+        assert x.grad is None
+        assert not x.needs_grad
+        founding.polynomial.backward(2.0, 8.0, -1.0, x, founding.polynomial(2.0, 8.0, -1.0, x))
+        assert x.needs_grad
+        assert array(x.grad).tolist() == [12, 16]
+        founding.polynomial.backward(2.0, 8.0, -1.0, x)
+        assert array(x.grad).tolist() == [24, 32]
+        x.grad.clear()
+        assert array(x.grad).tolist() == [0, 0]
+        a, x = kf.differentiable(2.0), floats(1, 2)
+        founding.polynomial.backward(a, 8.0, -1.0, x)
+        assert (a.grad, x.grad) == (5, None)
+    with pytest.raises(kf.ArgumentError, match="no input carries a gradient to add to"):
+        founding.polynomial.backward(2.0, 8.0, -1.0, [1.0])
+
+
+def test_what_needs_no_gradient(founding: ModuleType) -> None:
+    a, b = kf.differentiable(2.0, needs_grad=True), kf.differentiable(8.0, needs_grad=False)
+    assert (a.needs_grad, b.needs_grad, b.grad) == (True, False, None)
+    founding.polynomial.backward(a, b, -1.0, 3.0)
+    assert (a.grad, b.grad) == (9, None)
+    x = kf.differentiable(floats(1).with_grads(), needs_grad=False)
+    founding.polynomial.backward(a, b, -1.0, x)
+    assert x.value.grad is None
+    assert repr(b) == "differentiable(8.0, needs_grad=False)"
+    with pytest.raises(kf.ArgumentError, match="made with needs_grad=False"):
+        b.grad = 1.0
+
+
+# Names
+
+
+def test_get_function(founding: ModuleType) -> None:
+    assert kf.get_function(founding, "add") is founding.add
+    assert kf.get_function(founding, "Scaler.scaled") is founding.Scaler.scaled
+    assert kf.get_function(founding._module, "add") is founding.add
+    assert kf.get_function(founding.set(gain=3), "gained")(2.0) == 12
+    assert message(lambda: kf.get_function(founding, "ad")).endswith(": did you mean 'add'?")
+    assert "a generated module is needed, not" in message(lambda: kf.get_function(np, "add"))
+
+
+def test_shapes(founding: ModuleType) -> None:
+    shape = kf.Shape(4, 6)
+    assert (shape, repr(shape), kf.Shape((4, 6)), len(shape)) == ((4, 6), "Shape(4, 6)", shape, 2)
+    picture = kf.Tensor.zeros((*shape, 3))
+    founding.fill.call(pixel=shape, color=kf.float3(1, 0, 0), texture=picture)
+    assert (picture.to_numpy() == [1, 0, 0]).all()
+    assert kf.Tensor.zeros(shape).shape == shape
+    assert "an extent is an int, not 1.5" in message(lambda: kf.Shape(1.5))
+    assert "-1 is not an extent" in message(lambda: kf.Shape(-1))
+
+
+def test_batches(founding: ModuleType) -> None:
+    assert founding.add(10, kf.Batchable([1, 2, 3])).tolist() == [11, 12, 13]
+    vectors = kf.Batchable([[3.0, 4.0, 0.0]])
+    assert founding.length_of(vectors).tolist() == [5]
+    rays = kf.Batchable([{"pos": (1.0, 2.0, 3.0), "dir": (0.0, 0.0, 1.0)}])
+    assert founding.raytrace(rays).tolist() == [[1, 2, 5]]
+    assert founding.add(1.0, kf.Batchable(float(i) for i in range(2))).tolist() == [1, 2]
+    assert founding.add(1.0, kf.Batchable(floats(1, 2))).tolist() == [2, 3]
+    assert "one value is needed, not a kf.Batchable" in message(
+        lambda: founding.first_row(kf.Batchable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    )
+    with pytest.raises(kf.ArgumentTypeError):
+        founding.length_of(kf.Batchable([3.0, 4.0, 0.0]))
+    for one in (3.0, "abc", None, {"a": 1}):
+        assert not kf.is_batchable_like(one)
+        assert "a list, an array or a tensor is needed" in message(lambda one=one: kf.Batchable(one))
+    for one in ([1], (1,), range(3), np.zeros(2), floats(1), kf.Batchable([1]), bytearray):
+        assert kf.is_batchable_like(one) is (one is not bytearray)
+
+
+def test_what_is_differentiable_like() -> None:
+    for one in (kf.differentiable(1.0), floats(1), floats(1).with_grads()):
+        assert kf.is_differentiable_like(one)
+        assert hasattr(one, "grad")
+        assert hasattr(one, "needs_grad")
+    for one in (1.0, [1.0], kf.Tensor([1]), np.ones(2), kf.Buffer.zeros(2)):
+        assert not kf.is_differentiable_like(one)
+
+
+def test_tensors_by_other_words(device: kf.Device) -> None:
+    tensor = kf.Tensor.numpy(device, np.array([1, 2], np.float32))
+    assert (tensor.tolist(), tensor.device) == ([1, 2], device)
+    tensor.clear()
+    assert tensor.tolist() == [0, 0]
+
+
+# Host vectors
+
+
+def test_host_vectors(founding: ModuleType) -> None:
+    v = kf.float3(1, 0, 0)
+    assert (repr(v), v.dtype, v.shape) == ("float3(1.0, 0.0, 0.0)", np.float32, (3,))
+    assert founding.length_of(kf.float3(3, 4, 0)) == 5
+    assert founding.tinted(v + 1, 2.0).tolist() == [4, 2, 2]
+    assert type(v + 1) is type(2 * v) is type(-v) is kf.float3
+    assert type(v * np.float64(2)) in (kf.float3, kf.double3)
+    assert (v @ kf.float3(2, 3, 4), v.sum(), v.x, v[0]) == (2, 1, 1, 1)
+    assert type(v.xy) is kf.float2
+    assert v.zyx.tolist() == [0, 0, 1]
+    assert kf.float3(2).tolist() == kf.float3([2, 2, 2]).tolist() == kf.float3(kf.float2(2, 2), 2).tolist()
+    assert kf.int2(1, 2).dtype == np.int32
+    m = kf.float2x3(1, 2, 3, 4, 5, 6)
+    assert (m.shape, (m @ kf.float3(1, 1, 1)).tolist()) == ((2, 3), [6, 15])
+    assert founding.first_row(m).tolist() == [1, 2, 3]
+    before = v
+    v += 1
+    assert (before.tolist(), v.tolist()) == ([1, 0, 0], [2, 1, 1])
+    with pytest.raises(ValueError, match="read-only"):
+        before[0] = 3
+    assert type(pickle.loads(pickle.dumps(m))) is kf.float2x3
+    assert not pickle.loads(pickle.dumps(m)).flags.writeable
+    assert copy.deepcopy(v) is v
+    with pytest.raises(AttributeError, match="no attribute 'w'"):
+        _ = v.w
+    for wrong, text in (
+        (lambda: kf.float3(1, 2), "float3: 2 components are given for 3"),
+        (lambda: kf.int2(1.5, 2), r"int2: 1.5 has no int32 components"),
+        (lambda: kf.uint2(-1, 2), r"uint2: \[-1, 2\] doesn't fit uint32 components"),
+        (lambda: kf.float3("abc"), "float3: 'abc' has no float32 components"),
+    ):
+        with pytest.raises(kf.ArgumentTypeError, match=text):
+            wrong()
+    with pytest.raises(AttributeError, match="has no attribute 'float9'"):
+        kf.float9  # type: ignore[attr-defined]  # noqa: B018
+
+
+# Structs
+
+
+def test_a_class_for_a_struct(founding: ModuleType) -> None:
+    class Scaler(kf.Struct):
+        scale_value: kf.Function
+
+        def __init__(self, module: ModuleType, scale: float) -> None:
+            super().__init__(module)
+            self.scale = scale
+
+    scaler = Scaler(founding, 100.0)
+    numbers = floats(1, 2, 3, 4)
+    scaler.scale_value.call(numbers)
+    assert numbers.tolist() == [100, 200, 300, 400]
+    Scaler(founding, 0.5).scale_value(numbers)
+    assert numbers.tolist() == [50, 100, 150, 200]
+    with pytest.raises(AttributeError):
+        scaler.scaled  # type: ignore[attr-defined]  # noqa: B018
+    assert founding.Scaler.scaled(scaler, 2.0) == 200
+    with pytest.raises(kf.ArgumentAttributeError, match="Scaler has no field 'scal'; it has scale"):
+        scaler.scal = 3
+
+
+def test_a_class_is_bound(founding: ModuleType, lamps: ModuleType) -> None:
+    class Scaler(kf.Struct, module=founding):
+        scaled: "kf.Function"
+        note = ""
+
+    one = Scaler(scale=3.0)
+    one.note = "mine"
+    assert one.scaled(2.0) == 6
+    x = kf.differentiable(2.0)
+    one.scaled.backward(x)
+    assert x.grad == 3
+    assert repr(one) == "Scaler(scale=3.0)"
+
+    class Later(kf.Struct):
+        pass
+
+    text = r"Later has no field 'scale'; it has none: Later.bind\(module\) gives it those"
+    with pytest.raises(kf.ArgumentTypeError, match=text):
+        Later(scale=3.0)
+    with pytest.raises(kf.ArgumentTypeError, match="has no struct of that name; it has Ray, Scaler"):
+        Later.bind(founding)
+    with pytest.raises(kf.ArgumentTypeError, match=r"it is bound to '.*founding': derive a class"):
+        Scaler.bind(lamps)
+    with pytest.raises(
+        kf.ArgumentTypeError, match=r"has no method 'scale_valu'; .*did you mean 'scale_value'"
+    ):
+
+        class Ray(kf.Struct):
+            scale_valu: kf.Function
+
+        Ray.__name__ = "Scaler"
+        Ray.bind(founding)
+
+
+# What is like an array
+
+
+class Converted:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([1, 2, 3], np.float32)
+
+
+class Sequence:
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, i: int) -> float:
+        return [1.0, 2.0, 3.0][i]
+
+
+LIKE_ARRAYS: dict[str, Any] = {
+    "generator": lambda: (float(i) for i in (1, 2, 3)),
+    "map": lambda: map(float, (1, 2, 3)),
+    "array.array": lambda: array_of_numbers("f", [1, 2, 3]),
+    "memoryview": lambda: memoryview(np.array([1, 2, 3], np.float32)),
+    "ctypes": lambda: (ctypes.c_float * 3)(1, 2, 3),
+    "__array__": Converted,
+    "sequence": Sequence,
+    "deque": lambda: collections.deque([1.0, 2.0, 3.0]),
+    "UserList": lambda: collections.UserList([1.0, 2.0, 3.0]),
+    "list of arrays": lambda: [np.array(i, np.float32) for i in (1, 2, 3)],
+}
+
+
+@pytest.mark.parametrize("name", LIKE_ARRAYS)
+def test_what_is_like_an_array(founding: ModuleType, name: str) -> None:
+    make = LIKE_ARRAYS[name]
+    for _ in range(2):
+        assert founding.add(make(), 1.0).tolist() == [2, 3, 4]
+        assert founding.add(y=make(), x=1.0, out=np.ndarray).tolist() == [2, 3, 4]
+    assert founding.length_of(make()) == pytest.approx(np.sqrt(14))
+    if name in ("generator", "map"):
+        assert "a number, a list or a NumPy array is needed, not <" in message(
+            lambda: founding.raytrace({"pos": make(), "dir": 0.0})
+        )
+    else:
+        assert founding.raytrace({"pos": make(), "dir": 0.0}).tolist() == [1, 2, 3]
+    tensor = kf.Tensor(make())
+    assert (tensor.tolist(), tensor.dtype) == ([1, 2, 3], np.float32)
+    assert kf.is_batchable_like(make())
+    encoder = kf.default_device().encoder()
+    result = founding.add.append_to(encoder, make(), 1.0)
+    encoder.submit()
+    assert result.tolist() == [2, 3, 4]
+    if name in ("array.array", "memoryview", "ctypes", "__array__"):
+        assert kf.Tensor.from_numpy(make()).tolist() == [1, 2, 3]
+        tensor.clear()
+        tensor.copy_from_numpy(make())
+        tensor[:] = make()
+        assert tensor.with_grads(grad_in=make()).grad_in is not None
+    elif name != "list of arrays":
+        assert "a NumPy array is needed, not" in message(lambda: kf.Tensor.from_numpy(make()))
+    assert "an output is written to a kf.Tensor or a NumPy array" in message(
+        lambda: founding.add(1.0, [1.0, 2.0, 3.0], out=make())
+    )
+
+
+def test_lists_of_arrays(founding: ModuleType) -> None:
+    rows = [np.array([1, 2], np.float32), np.array([3, 4], np.float32)]
+    assert founding.add(rows, 1.0).tolist() == [[2, 3], [4, 5]]
+    assert founding.add(tuple(rows), kf.Batchable([1.0, 2.0])).tolist() == [[2, 4], [4, 6]]
+    assert kf.Tensor([rows, rows]).shape == (2, 2, 2)
+    text = "the arrays of a list have one shape and dtype, unlike"
+    assert text in message(lambda: founding.add([rows[0], rows[0][:1]], 1.0), kf.ArgumentError)
+    assert text in message(lambda: kf.Tensor([rows[0], rows[0].astype(int)]), kf.ArgumentError)
+    assert "a list holds numbers, not array" in message(lambda: founding.add([1.0, rows[0]], 1.0))
+    rays = collections.deque([{"pos": (1.0, 2.0, 3.0), "dir": (0.0, 0.0, 1.0)}])
+    assert founding.raytrace(rays).tolist() == [[1, 2, 5]]
+    assert founding.raytrace(iter(rays)).tolist() == [[1, 2, 5]]
+
+
+def test_what_is_unlike_an_array(founding: ModuleType) -> None:
+    for one in (b"abc", bytearray(b"abc"), "abc", {1.0, 2.0}, {"a": 1.0}, None, object()):
+        with pytest.raises(kf.ArgumentTypeError):
+            founding.add(one, 1.0)
+        with pytest.raises(kf.ArgumentTypeError):
+            kf.Tensor(one)
+    assert "found a float64 array of shape (3,); astype(np.float32) converts it" in message(
+        lambda: founding.add(array_of_numbers("d", [1, 2, 3]), 1.0)
+    )
+
+
+def test_what_is_written(founding: ModuleType) -> None:
+    """Not what would be written is a copy of what was given."""
+    numbers = np.array([1, 2, 3], np.float32)
+    founding.Scaler(scale=2.0).scale_value(numbers)
+    assert numbers.tolist() == [2, 4, 6]
+    for one in (Converted(), array_of_numbers("f", [1, 2])):
+        assert "it is written: give a kf.Tensor or a writable NumPy array" in message(
+            lambda one=one: founding.Scaler(scale=2.0).scale_value(one)
+        )

@@ -13,6 +13,16 @@ arrays, lists and numbers::
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from kernelfunctions._generators import (
+    Grid,
+    RandFloat,
+    Range,
+    WangHash,
+    grid,
+    rand_float,
+    range,
+    wang_hash,
+)
 from kernelfunctions._kf import (
     ArgumentAttributeError,
     ArgumentError,
@@ -21,6 +31,7 @@ from kernelfunctions._kf import (
     ArgumentTypeError,
     ArtifactError,
     Backward,
+    Batchable,
     Buffer,
     Device,
     DeviceError,
@@ -31,40 +42,35 @@ from kernelfunctions._kf import (
     Function,
     Fused,
     Graph,
-    Grid,
     HookContext,
     Jvp,
     Module,
     Node,
     Prepared,
-    RandFloat,
-    Range,
     RecordedCommands,
     Sampler,
     Tensor,
     Texture,
     UnlaunchedCall,
-    WangHash,
     __version__,
     default_device,
     devices,
     differentiable,
-    grid,
+    is_batchable_like,
     load_module,
-    rand_float,
-    range,
     set_device,
     set_options,
-    wang_hash,
 )
 from kernelfunctions._modules import ModuleFunctions
 from kernelfunctions._options import options
 from kernelfunctions._profile import Profile, ProfiledCall, profile
 from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, BoundJvp, Method, Struct
 from kernelfunctions._torch_functions import TorchFunctions
+from kernelfunctions._words import Shape, get_function, is_differentiable_like
 
 if TYPE_CHECKING:
     from kernelfunctions import torch as torch
+    from kernelfunctions._vectors import *  # noqa: F403
 
 __all__ = [
     "ArgumentAttributeError",
@@ -74,6 +80,7 @@ __all__ = [
     "ArgumentTypeError",
     "ArtifactError",
     "Backward",
+    "Batchable",
     "BoundBackward",
     "BoundFunction",
     "BoundFused",
@@ -102,6 +109,7 @@ __all__ = [
     "Range",
     "RecordedCommands",
     "Sampler",
+    "Shape",
     "Struct",
     "Tensor",
     "Texture",
@@ -112,7 +120,10 @@ __all__ = [
     "default_device",
     "devices",
     "differentiable",
+    "get_function",
     "grid",
+    "is_batchable_like",
+    "is_differentiable_like",
     "load_module",
     "options",
     "profile",
@@ -125,7 +136,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports kernelfunctions.torch, and PyTorch with it, once it is asked for."""
-    if name != "torch":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("kernelfunctions.torch")
+    """Imports PyTorch for kernelfunctions.torch, and NumPy for host vectors, once they are asked for."""
+    if name == "torch":
+        return import_module("kernelfunctions.torch")
+    if name[-1:].isdigit():
+        vectors = import_module("kernelfunctions._vectors")
+        found = vars(vectors).get(name)
+        if found is not None:
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

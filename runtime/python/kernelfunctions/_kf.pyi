@@ -11,6 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import CapsuleType, Self
 
+from kernelfunctions._generators import Grid as Grid
+from kernelfunctions._generators import RandFloat as RandFloat
+from kernelfunctions._generators import Range as Range
+from kernelfunctions._generators import WangHash as WangHash
+from kernelfunctions._generators import grid as grid
+from kernelfunctions._generators import rand_float as rand_float
+from kernelfunctions._generators import range as range
+from kernelfunctions._generators import wang_hash as wang_hash
 from kernelfunctions._kf_torch import *  # noqa: F403
 from kernelfunctions.torch import Operator
 from kernelfunctions.typing import Stream
@@ -222,6 +230,9 @@ class Tensor:
     ) -> None:
         """Copies an array or nested lists to a device. Python floats become float32, ints int32."""
     @staticmethod
+    def numpy(device: Device | str | None, a: npt.ArrayLike) -> Tensor:
+        """from_numpy(a, device)."""
+    @staticmethod
     def from_numpy(a: npt.NDArray[Any], device: Device | None = None, *, name: str | None = None) -> Tensor:
         """A contiguous copy of `a` (any strides) on a device."""
     @staticmethod
@@ -252,6 +263,8 @@ class Tensor:
         """Overwrites the tensor in place; shape and dtype must be the same."""
     def fill(self, value: float) -> None:
         """Sets all elements to one number, in place."""
+    def clear(self) -> None:
+        """Sets all elements to 0, in place."""
     def zero_grad(self) -> None:
         """Sets the gradients to 0, in place."""
     def broadcast_to(self, shape: int | Sequence[int]) -> Tensor:
@@ -290,6 +303,9 @@ class Tensor:
     def grad_in(self) -> Tensor | None: ...
     @property
     def grad_out(self) -> Tensor | None: ...
+    @property
+    def needs_grad(self) -> bool:
+        """Whether backward calls add a gradient to it: whether it has one."""
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -531,9 +547,22 @@ _V_co = TypeVar("_V_co", covariant=True)
 class Differentiable(Generic[_V_co]):
     """A value, buffer or tensor whose gradient accumulates in `grad` when a backward call takes it."""
 
-    def __init__(self, value: _V_co) -> None: ...
+    def __init__(self, value: _V_co, needs_grad: bool = True) -> None: ...
     value: _V_co
     grad: Any
+    @property
+    def needs_grad(self) -> bool: ...
+
+class Batchable:
+    """What every call gets one element of, also where a list could be one vector."""
+
+    def __init__(self, value: Any) -> None: ...
+    @property
+    def value(self) -> Any: ...
+    def __len__(self) -> int: ...
+
+def is_batchable_like(value: Any) -> bool:
+    """Whether calls can take an element of it each: a tensor, an array, a list, or what is like one."""
 
 class _WithGradients:
     @property
@@ -561,76 +590,13 @@ def with_gradients(
     grad_out that is new is stored to, not added to.
     """
 
-def differentiable(value: _V) -> Differentiable[_V]:
+def differentiable(value: _V, needs_grad: bool = True) -> Differentiable[_V]:
     """Wraps what backward calls add a gradient to; `grad` starts at zero.
 
     A number, a vector as a list or an array, and a struct have a `grad` of their own form; a kf.Buffer has it
-    in another kf.Buffer, which may be given as `grad`; a kf.Tensor keeps its own.
+    in another kf.Buffer, which may be given as `grad`; a kf.Tensor keeps its own. needs_grad=False makes a
+    constant.
     """
-
-_Int: TypeAlias = int | np.integer[Any]
-_Ints: TypeAlias = _Int | Sequence[_Int] | npt.NDArray[np.integer[Any]]
-
-class Grid:
-    """Indices: offset + i * stride along each dimension, in NumPy's order. Made by grid()."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def offset(self) -> tuple[int, ...]: ...
-    @property
-    def stride(self) -> tuple[int, ...]: ...
-
-class Range:
-    """start, start + step ... below stop. Made by range()."""
-
-    @property
-    def start(self) -> int: ...
-    @property
-    def stop(self) -> int: ...
-    @property
-    def step(self) -> int: ...
-
-class WangHash:
-    """A 32-bit hash of every call's index. Made by wang_hash()."""
-
-    @property
-    def seed(self) -> int: ...
-    @property
-    def warmup(self) -> int: ...
-    @property
-    def hash_seed(self) -> bool: ...
-
-class RandFloat:
-    """A random float for every call. Made by rand_float()."""
-
-    @property
-    def min(self) -> float: ...
-    @property
-    def max(self) -> float: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def warmup(self) -> int: ...
-    @property
-    def hash_seed(self) -> bool: ...
-
-def grid(shape: _Ints, offset: _Ints | None = None, stride: _Ints | None = None) -> Grid:
-    """Indices of a grid: offset (0) + i * stride (1) along each dimension. Gives the call its shape."""
-
-def range(start: _Int, stop: _Int | None = None, step: _Int = 1) -> Range:
-    """start, start + step ... below stop, as Python's range; gives the call its shape."""
-
-def wang_hash(seed: _Int = 0, warmup: _Int = 0, hash_seed: bool = False) -> WangHash:
-    """A 32-bit hash of every call's index, other for every component of a vector.
-
-    `warmup`: how often it is hashed again. `hash_seed`: the seed is hashed first.
-    """
-
-def rand_float(
-    min: float = 0, max: float = 1, seed: _Int = 0, warmup: _Int = 0, hash_seed: bool = False
-) -> RandFloat:
-    """A random float in [min, max) for every call, made from wang_hash()."""
 
 class Encoder:
     """Calls recorded for one device and run together, in order. Not thread-safe."""
@@ -714,7 +680,8 @@ class _Configured:
 
         deterministic=True: gradients that several calls add to are the same bits each time, by kernels that
         the call spec asks for. variant="tiled": one of the call spec's variants, also by what it has, as in
-        threads=[8, 8] (numthreads= and group_size= are the same), where exactly one has all of that. constants={"N": 8}: what it lists for run time.
+        threads=[8, 8] (or numthreads=, group_size=), where exactly one has all of that. constants={"N": 8}:
+        what it lists for run time.
         """
     def threads(self, x: int, y: int = ..., z: int = ..., /) -> Self:
         """A copy that runs so many threads: of entry points, and of calls that are launched by threads.
@@ -725,6 +692,8 @@ class _Configured:
         """A copy that runs so many groups of threads."""
     def typeconformance(self, types: Mapping[str, str | Sequence[str]], /) -> Self:
         """A copy that is the variant with exactly these types behind interfaces: {"IVal": ["Val10"]}."""
+    def return_type(self, type: type[Any] | Literal["tensor", "numpy", "torch"] | None, /) -> Self:
+        """A copy whose outputs that aren't given come back as kf.Tensor, np.ndarray or torch.Tensor."""
     def accumulate(self, chosen: Mapping[str, str] | None = ..., /, **ways: str) -> Self:
         """A copy for which calls that share an element of an output or gradient are combined so.
 

@@ -44,7 +44,8 @@ def function(module: str, name: str, configuration: Mapping[str, Any] | None = N
     """Returns a function of a generated module, configured as it was when it was pickled.
 
     Pickles name this by its path, and so keep working with later versions. `configuration` has what options()
-    and set() take as dicts, and threads() or groups() as a tuple; what it lacks wasn't set.
+    and set() take as dicts, threads() or groups() as a tuple, and return_type() by name; what it lacks
+    wasn't set.
     """
     try:
         imported = import_module(module)
@@ -63,6 +64,8 @@ def function(module: str, name: str, configuration: Mapping[str, Any] | None = N
         found = found.threads(*chosen["threads"])
     if "groups" in chosen:
         found = found.groups(*chosen["groups"])
+    if "return_type" in chosen:
+        found = found.return_type(chosen["return_type"])
     if "set" in chosen:
         found = found.set(chosen["set"])
     return found

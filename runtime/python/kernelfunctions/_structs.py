@@ -3,6 +3,7 @@
 from copy import deepcopy
 from difflib import get_close_matches
 from inspect import Signature, signature
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from kernelfunctions._kf import (
@@ -67,11 +68,49 @@ class Struct:
     _made: ClassVar[tuple[str, ...]] = ()
     #: What fields are by default in Slang: they may be left out.
     _defaults: ClassVar[dict[str, Any]] = {}
+    #: The module that bind() was given.
+    _bound_to: ClassVar[ModuleType]
 
-    def __init_subclass__(cls, *, module: Module | None = None, slang: str = "", **keywords: Any) -> None:
+    def __init_subclass__(
+        cls, *, module: Module | ModuleType | None = None, slang: str = "", **keywords: Any
+    ) -> None:
         super().__init_subclass__(**keywords)
-        if module is not None:
+        if isinstance(module, Module):
             module.add_struct(slang, cls)
+        elif module is not None:
+            cls.bind(module)
+
+    @classmethod
+    def bind(cls, module: ModuleType) -> "type[Self]":
+        """Has a class of one's own stand for the struct of its name in a generated module.
+
+        Its fields are then the struct's, and its attributes that are annotated as kf.Function the struct's
+        methods of that name.
+        """
+        name = cls.__name__
+        if vars(cls).get("_bound_to", module) is not module:
+            text = (
+                f"{name}.bind: it is bound to '{cls._bound_to.__name__}': derive a class for another module"
+            )
+            raise _refusal("type-mismatch", text)
+        known = [one for one in vars(module).values() if _is_generated(one)]
+        theirs = next((one for one in known if one.__name__ == name), None)
+        if theirs is None:
+            names = tuple(one.__name__ for one in known)
+            text = f"{name}.bind: '{module.__name__}' has no struct of that name; {_meant(name, names)}"
+            raise _refusal("unknown-name", text)
+        methods = {one: value for one, value in vars(theirs).items() if isinstance(value, Method)}
+        for one, annotation in vars(cls).get("__annotations__", {}).items():
+            if annotation is not Function and str(annotation).rpartition(".")[2] != "Function":
+                continue
+            if one not in methods:
+                text = f"{name}.bind: the struct has no method '{one}'; {_meant(one, tuple(methods))}"
+                raise _refusal("unknown-name", text)
+            setattr(cls, one, methods[one])
+        cls._fields, cls._made, cls._defaults = theirs._fields, theirs._made, theirs._defaults
+        cls.dtype = theirs.dtype
+        cls._bound_to = module
+        return cls
 
     def __class_getitem__(cls, _fields: Any) -> "type[Struct]":
         """Ray[kf.Tensor, kf.Tensor]: in stubs, classes are generic in what their fields hold."""
@@ -79,16 +118,24 @@ class Struct:
 
     def __init__(self, /, *arguments: Any, **fields: Any) -> None:
         name = type(self).__name__
+        if arguments and isinstance(arguments[0], ModuleType):
+            type(self).bind(arguments[0])
+            arguments = arguments[1:]
+            if not arguments and not fields:
+                return  # a class of the user's sets them one by one
         known = self._fields
         if len(arguments) > len(known):
-            raise _refusal("unknown-name", f"{name}: {len(arguments)} values for {len(known)} fields")
+            text = f"{name}: {len(arguments)} values for {len(known)} fields{_way(self)}"
+            raise _refusal("unknown-name", text)
         for field, value in zip(known[: len(arguments)], arguments, strict=True):
             if field in fields:
                 raise _refusal("type-mismatch", f"{name}: field '{field}' is given twice")
             fields[field] = value
         for field in fields:
             if field not in known:
-                raise _refusal("unknown-name", f"{name} has no field {field!r}; {_meant(field, known)}")
+                raise _refusal(
+                    "unknown-name", f"{name} has no field {field!r}; {_meant(field, known)}{_way(self)}"
+                )
         for field in known:
             if field not in fields and field in self._made:
                 fields[field] = None
@@ -104,7 +151,9 @@ class Struct:
         object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{field}={getattr(self, field)!r}" for field in self._fields)
+        fields = ", ".join(
+            f"{field}={getattr(self, field)!r}" for field in self._fields if hasattr(self, field)
+        )
         return f"{type(self).__name__}({fields})"
 
     def __eq__(self, other: object) -> bool:
@@ -114,6 +163,19 @@ class Struct:
         return all(_are_equal(getattr(self, field), getattr(other, field)) for field in self._fields)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # it changes, as a list does
+
+
+def _is_generated(value: Any) -> bool:
+    """Whether it is a struct's class in a generated module."""
+    is_struct = isinstance(value, type) and issubclass(value, Struct) and value is not Struct
+    return is_struct and "_fields" in vars(value) and "_bound_to" not in vars(value)
+
+
+def _way(struct: Struct) -> str:
+    """What is left to do with a class that nothing has bound, as the end of a message."""
+    name = type(struct).__name__
+    is_free = not any(_is_generated(base) or "_bound_to" in vars(base) for base in type(struct).__mro__)
+    return f": {name}.bind(module) gives it those of the Slang struct of its name" if is_free else ""
 
 
 def _are_equal(one: Any, other: Any) -> bool:
@@ -141,7 +203,7 @@ def _check_attribute(owner: type[Struct], name: str) -> None:
     """
     if name.startswith("__") and name.endswith("__"):
         return
-    own = [base for base in owner.__mro__ if "_fields" not in vars(base) and base is not object]
+    own = [base for base in owner.__mro__ if not _is_generated(base) and base not in (Struct, object)]
     if any(isinstance(vars(base).get(name), Method) for base in owner.__mro__):
         text = f"{owner.__name__}.{name} is a method, not a field that could be set"
         raise _refusal("unknown-name", text, ArgumentAttributeError)
@@ -161,6 +223,8 @@ class _Bound(Generic[_Called]):
     # A function, or a pass of one, of one object, which goes first into every call.
 
     __slots__ = ("_function", "_this")
+    _function: _Called
+    _this: Any
 
     def __init__(self, function: _Called, this: Any) -> None:
         self._function = function
@@ -208,6 +272,10 @@ class _Bound(Generic[_Called]):
     def typeconformance(self, types: "Mapping[str, str | Sequence[str]]", /) -> "Self":
         """A copy that is the variant with exactly these types; see Function.typeconformance()."""
         return self._with(self._function.typeconformance(types))
+
+    def return_type(self, type_: Any, /) -> "Self":
+        """A copy whose outputs come back as this; see Function.return_type()."""
+        return self._with(self._function.return_type(type_))
 
     def accumulate(self, chosen: "Mapping[str, str] | None" = None, /, **ways: str) -> "Self":
         """A copy whose calls that share an element are combined so; see Function.accumulate()."""

@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kernelfunctions._generators import Grid, RandFloat, Range, WangHash
 from kernelfunctions._kf import (
     Buffer,
     Differentiable,
-    Grid,
-    RandFloat,
-    Range,
     Sampler,
     Tensor,
     Texture,
-    WangHash,
 )
 
 if TYPE_CHECKING:

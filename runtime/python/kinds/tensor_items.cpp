@@ -61,8 +61,9 @@ py::object given_tangent(CallItems& items, std::int64_t primal) {
 }  // namespace
 
 Arg convert_tensor(CallItems& items, std::size_t i, const Context& context) {
-    if (!items.host(i).given) return Arg::none();
     Host& host = items.host(i);
+    if (host.form == ResultForm::torch && items.item(i).structure != nullptr) refuse_form(items, i);
+    if (!host.given) return Arg::none();
     // A gradient that the caller gave or views is added to as it is, or refused.
     if (host.tensor != nullptr && items.is_pushed(i) && host.tensor->made_grads) {
         host.uploaded =
@@ -116,7 +117,7 @@ py::object result_of_tensor(CallItems& items, std::size_t i, const ContextPtr& c
     if (argument.tangent_of >= 0 && argument.role == manifest::Role::in) {
         return given_tangent(items, argument.tangent_of);
     }
-    if (host.as_array) return download(made_tensor(items, i, context));
+    if (host.as_array()) return download(made_tensor(items, i, context));
     if (!host.given && host.output != nullptr && host.output->made()) return host.output->made();
     if (!host.given && items.returns_torch_host(i)) return to_torch_host(items.made(i));
     if (!host.given) return py::cast(made_tensor(items, i, context));

@@ -10,10 +10,12 @@ using detail::Arg;
 
 Arg convert_item(const manifest::kinds::Texture&, CallItems& items, std::size_t i, const Context&) {
     const Host& host = items.host(i);
-    if (host.as_array) {
+    if (host.form != ResultForm::usual) {
         refuse(ErrorCode::type_mismatch, items.where(i),
-               "it is written to a texture, which can't be asked for as an array: give a kf.Texture, and "
-               "to_numpy() copies it");
+               std::string("it is written to a texture, which can't be asked for as ") +
+                   (host.as_array() ? "an array" : "a tensor") +
+                   ": give a kf.Texture, and "
+                   "to_numpy() copies it");
     }
     if (host.texture == nullptr) return Arg::none();
     Arg arg;

@@ -13,6 +13,7 @@
 #include "python/host_value.h"
 #include "python/scalars.h"
 #include "python/structs.h"
+#include "python/tensor.h"
 #include "python/torch_outputs.h"
 #include "python/with_gradients.h"
 
@@ -101,10 +102,13 @@ Arg convert_item(const manifest::kinds::Value&, CallItems& items, std::size_t i,
                                                   : element_type(items.leaf(i).element).size();
     host.value.reserve(size);
     host.gradient.reserve(size);
+    if (host.form != ResultForm::usual && !host.as_array() && structure != nullptr) refuse_form(items, i);
     if (!host.given) {
         const bool comes_back = items.is_output(i) && runs_forward(items.pass());
-        return comes_back ? Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr)
-                          : Arg::none();
+        if (!comes_back) return Arg::none();
+        // A recorded call returns a tensor of one number, or refuses.
+        const bool is_kept = items.is_recorded() && structure == nullptr;
+        return Arg::make(Arg::Kind::value, nullptr, is_kept ? nullptr : host.value.data(), nullptr, nullptr);
     }
     return structure != nullptr ? convert_struct(items, i) : convert_one(items, i);
 }
@@ -121,14 +125,16 @@ py::object gradient_of_item(const manifest::kinds::Value&, CallItems& items, std
     return py::float_(to_array(element, host.gradient.data()).attr("sum")(py::arg("dtype") = "float64"));
 }
 
-py::object result_of_item(const manifest::kinds::Value&, CallItems& items, std::size_t i, const ContextPtr&) {
+py::object result_of_item(const manifest::kinds::Value&, CallItems& items, std::size_t i,
+                          const ContextPtr& context) {
     Host& host = items.host(i);
+    if (items.made(i)) return py::cast(wrap(items.made(i), context));
     if (items.item(i).structure != nullptr) {
         return unpack_struct(items.call(), *items.item(i).structure, host.value.data(),
                              *items.info().classes);
     }
     const ElementType element = element_type(items.leaf(i).element);
-    if (host.as_array) return to_array(element, host.value.data());
+    if (host.form != ResultForm::usual) return to_array(element, host.value.data());
     const bool is_given = host.array || host.tensor != nullptr;
     if (!is_given && items.returns_torch_values())
         return to_torch_value(element, host.value.data(), items.like_torch());

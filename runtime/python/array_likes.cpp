@@ -1,0 +1,107 @@
+// What is like an array or a list: buffers, arrays of other libraries, iterators and users' sequences.
+#include "python/array_likes.h"
+
+#include "core/describe.h"
+#include "python/attributes.h"
+#include "python/differentiable.h"
+#include "python/errors.h"
+#include "python/foreign.h"
+#include "python/generator.h"
+#include "python/sampler.h"
+#include "python/scalars.h"
+#include "python/tensor.h"
+#include "python/texture.h"
+#include "python/torch_state.h"
+
+namespace kf::python {
+namespace {
+
+bool is_known(py::handle value) {
+    return py::isinstance<py::array>(value) || number_kind(value) || as_tensor(value) != nullptr ||
+           as_texture(value) != nullptr || as_sampler(value) != nullptr || as_generator(value) != nullptr ||
+           as_differentiable(value) != nullptr || torch_kind(value.ptr()) != TorchKind::none;
+}
+
+bool is_text_or_named(PyObject* value) {
+    return value == Py_None || PyUnicode_Check(value) != 0 || PyBytes_Check(value) != 0 ||
+           PyByteArray_Check(value) != 0 || PyDict_Check(value) != 0 || PyAnySet_Check(value) != 0 ||
+           PyType_Check(value) != 0 || PyRange_Check(value) != 0 || PyTuple_Check(value) != 0 ||
+           PyList_Check(value) != 0;
+}
+
+/// Looks at the class: an object may answer any name.
+bool has(py::handle value, const char* name) {
+    return static_cast<bool>(
+        attribute_or_null(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr())), py::str(name)));
+}
+
+py::object as_list(py::handle value) {
+    auto list = py::reinterpret_steal<py::object>(PySequence_List(value.ptr()));
+    if (!list) throw py::error_already_set();
+    return list;
+}
+
+py::object from_foreign(py::handle value) {
+    const ForeignTensor tensor = read_foreign(value, {}, {"Tensor.from_dlpack", "x"});
+    if (tensor.kind == ForeignMemoryKind::host) return as_array(tensor);
+    return py::type::of<Tensor>().attr("from_dlpack")(value);
+}
+
+}  // namespace
+
+bool is_iterator(PyObject* value) { return PyIter_Check(value) != 0; }
+
+py::object stand_in(py::handle value) {
+    if (is_text_or_named(value.ptr()) || is_known(value)) return {};
+    const bool is_numpy_scalar = py::isinstance(value, py::module_::import("numpy").attr("generic"));
+    if (is_numpy_scalar) return {};
+    if (is_foreign(value.ptr())) return from_foreign(value);
+    const bool has_array = has(value, "__array__") || has(value, "__array_interface__");
+    if (PyObject_CheckBuffer(value.ptr()) != 0 || has_array) {
+        const py::object array = py::module_::import("numpy").attr("asarray")(value);
+        // Buffers of ctypes say the machine's own byte order by its name.
+        const py::object dtype = array.attr("dtype");
+        return py::cast<bool>(dtype.attr("isnative"))
+                   ? py::object(array.attr("view")(dtype.attr("newbyteorder")("=")))
+                   : array;
+    }
+    if (is_iterator(value.ptr())) return as_list(value);
+    // Mappings have items by name.
+    const bool is_sequence = has(value, "__len__") && has(value, "__getitem__") && !has(value, "keys");
+    return is_sequence ? as_list(value) : py::object();
+}
+
+std::optional<py::array> array_of(py::handle value) {
+    if (py::isinstance<py::array>(value)) return py::reinterpret_borrow<py::array>(value);
+    const py::object other = stand_in(value);
+    if (!other || !py::isinstance<py::array>(other)) return std::nullopt;
+    return py::reinterpret_borrow<py::array>(other);
+}
+
+py::object stacked(py::handle list, detail::Refusal* why) {
+    if (PyList_Check(list.ptr()) == 0 && PyTuple_Check(list.ptr()) == 0) return {};
+    const py::tuple items(py::reinterpret_borrow<py::object>(list));
+    py::list arrays;
+    for (const py::handle item : items) {
+        const bool is_array = py::isinstance<py::array>(item);
+        const py::object array = is_array ? py::reinterpret_borrow<py::object>(item) : stacked(item, why);
+        if (!array) return {};
+        arrays.append(array);
+    }
+    if (arrays.empty()) return {};
+    const auto first = py::reinterpret_borrow<py::array>(arrays[0]);
+    for (const py::handle item : arrays) {
+        const auto array = py::reinterpret_borrow<py::array>(item);
+        const bool is_alike = array.dtype().equal(first.dtype()) &&
+                              py::object(array.attr("shape")).equal(py::object(first.attr("shape")));
+        if (is_alike) continue;
+        detail::refused(why, ErrorCode::shape_mismatch, [&] {
+            return "the arrays of a list have one shape and dtype, unlike " + shown(first) + " and " +
+                   shown(array);
+        });
+        return {};
+    }
+    return py::module_::import("numpy").attr("stack")(arrays);
+}
+
+}  // namespace kf::python
