@@ -282,7 +282,26 @@ private:
         return parameter;
     }
 
+    /// What to write for a type of Slang's own whose parts the host can't see; null for other types.
+    static const char* way_around(const Type& type) {
+        if (type.name.starts_with("Optional<"))
+            return "write a struct with a bool and the value, and make the Optional inside";
+        if (type.name.starts_with("Tuple<"))
+            return "write a struct with a field for each part, or pass the parts one by one";
+        if (type.name.starts_with("DifferentialPair<"))
+            return "write a struct with the value and its derivative, or pass them one by one, and make the "
+                   "pair inside: diffPair(x, dx)";
+        return nullptr;
+    }
+
     void refuse_empty(const KindSpec& kind, const Type& type, const Place& place) {
+        if (const char* const way = way_around(type)) {
+            fail(kind, "type-not-supported",
+                 subject(place.name) + ": type '" + type.name +
+                     "' is Slang's own, which the host can neither pass nor get",
+                 {way});
+            return;
+        }
         fail(kind, "type-not-supported",
              subject(place.name) + ": struct '" + type.name +
                  "' has no fields, so that there is nothing to pass",

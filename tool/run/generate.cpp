@@ -332,6 +332,10 @@ private:
     }
 
     Outcome<Assembled> assemble_kernels() {
+        // Missing, it should be known before Slang's work is waited for.
+        if (const TargetSpec* target = cuda_target(spec_)) {
+            if (const auto nvrtc = cuda_compiler(target->location); !nvrtc) return nvrtc.errors();
+        }
         Outcome<Collected> collected = collect();
         if (!collected) return collected.errors();
         auto& [plan, whole, kernels, failures, compiler] = collected.value();

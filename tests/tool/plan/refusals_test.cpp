@@ -43,6 +43,25 @@ TEST(RefusalTest, SaysWhatIsWrongAndWhatDoes) {
     }
 }
 
+TEST(RefusalTest, TypesOfSlangsOwn) {
+    for (const auto& [type, note] :
+         {std::pair{"Optional<float>", "a struct with a bool and the value"},
+          std::pair{"Tuple<float, int>", "a struct with a field for each part"},
+          std::pair{"DifferentialPair<float>", "diffPair(x, dx)"}}) {
+        SCOPED_TRACE(type);
+        Function function = function_of("void", "f", {{"float", "x"}});
+        function.parameters[0].type = test::struct_of(type, {});
+        for (const char* kind : {"value", "tensor[1]"}) {
+            const auto plan =
+                plan_of(std::string(R"({"function": "f", "args": {"x": ")") + kind + R"("}})", {function});
+            ASSERT_THAT(ids(plan), ElementsAre("type-not-supported"));
+            EXPECT_THAT(plan.errors()[0].message,
+                        HasSubstr("argument 'x': type '" + std::string(type) + "' is Slang's own"));
+            EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr(note)));
+        }
+    }
+}
+
 TEST(RefusalTest, BitFieldsAndLargeMatrices) {
     Function function = function_of("void", "f", {{"float", "x"}});
     Type& type = function.parameters[0].type;

@@ -249,6 +249,12 @@ TEST_F(GenerateTest, NvrtcIsNotLookedForWithoutTheTarget) {
     ASSERT_FALSE(cuda);
     ASSERT_EQ(cuda.errors().size(), 1u);
     EXPECT_EQ(cuda.errors()[0].id, "nvrtc-missing");
+
+    // Before anything is compiled.
+    const auto wrong = generate(R"(["vulkan", "cuda"])", R"({"function": "nowhere", "args": {}})", missing);
+    ASSERT_FALSE(wrong);
+    ASSERT_EQ(wrong.errors().size(), 1u);
+    EXPECT_EQ(wrong.errors()[0].id, "nvrtc-missing");
     EXPECT_EQ(cuda.errors()[0].location.line, 2) << "the target";
 }
 
