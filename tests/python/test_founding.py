@@ -385,7 +385,7 @@ def test_a_class_is_bound(founding: ModuleType, lamps: ModuleType) -> None:
     text = r"Later has no field 'scale'; it has none: Later.bind\(module\) gives it those"
     with pytest.raises(kf.ArgumentTypeError, match=text):
         Later(scale=3.0)
-    with pytest.raises(kf.ArgumentTypeError, match="has no struct of that name; it has Ray, Scaler"):
+    with pytest.raises(kf.ArgumentTypeError, match="has no struct of that name; it has Table, Scene"):
         Later.bind(founding)
     with pytest.raises(kf.ArgumentTypeError, match=r"it is bound to '.*founding': derive a class"):
         Scaler.bind(lamps)
@@ -497,3 +497,50 @@ def test_what_is_written(founding: ModuleType) -> None:
         assert "it is written: give a kf.Tensor or a writable NumPy array" in message(
             lambda one=one: founding.Scaler(scale=2.0).scale_value(one)
         )
+
+
+# Tensors in parameter blocks
+
+
+def scene_of(weights: kf.Tensor) -> dict[str, Any]:
+    numbers = floats(1, 2, 3)
+    return {"tint": (10, 0, 0, 0), "table": {"numbers": numbers, "weights": weights}, "brightness": 2.0}
+
+
+INDICES = np.array([0, 2, 1, 2], np.int32)
+
+
+def test_a_block_with_tensors(founding: ModuleType) -> None:
+    weights = floats(4, 5, 6)
+    seen = founding.seen.set(scene=scene_of(weights))
+    assert seen(INDICES).tolist() == [12, 16, 14, 16]
+    assert founding.lit.set(scene=scene_of(weights), bias=floats(1))(
+        INDICES, 1.0 + np.arange(4, dtype=np.float32)
+    ).tolist() == [5, 13, 16, 25]
+    with pytest.raises(kf.ArgumentError, match="field 'table' of Scene is missing"):
+        founding.seen.set(scene={"tint": (1, 0, 0, 0), "brightness": 2.0})(INDICES)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_block_gets_gradients(founding: ModuleType, known: bool) -> None:
+    weights, bias, x = floats(4, 5, 6).with_grads(), floats(1).with_grads(), floats(1, 2, 3, 4).with_grads()
+    lit = founding.lit.set(scene=scene_of(weights), bias=bias)
+    for i in range(1, 3 if known else 2):
+        lit.backward(INDICES, x)
+        assert array(x.grad).tolist() == [4 * i, 6 * i, 5 * i, 6 * i]
+        assert array(weights.grad).tolist() == [1 * i, 3 * i, 6 * i]
+        assert array(bias.grad).tolist() == [4 * i]
+    plain = floats(4, 5, 6)
+    lit.set(scene={"table": {"weights": plain}}).backward(INDICES, x)
+    assert plain.grad is None
+    lit.set(scene={"table": {"weights": plain}}, bias=floats(1)).backward(INDICES, floats(1, 2, 3, 4))
+    assert array(plain.grad).tolist() == [1, 3, 6]
+
+
+def test_arrays_of_structs_with_tensors(founding: ModuleType) -> None:
+    weights = floats(4, 5, 6).with_grads()
+    tables = [{"numbers": floats(1, 2, 3), "weights": floats(0)}, {"numbers": floats(0), "weights": weights}]
+    mixed, x = founding.mixed.set(tables=tables), floats(1, 1, 2, 1)
+    assert mixed(INDICES, x).tolist() == [4, 18, 20, 18]
+    mixed.backward(INDICES, x)
+    assert array(weights.grad).tolist() == [1, 4, 6]

@@ -237,7 +237,7 @@ private:
     [[nodiscard]] ProbedGlobals probed_globals() const {
         ProbedGlobals probed;
         for (const GlobalParameter& one : settings_.globals) {
-            probed.tensors = probed.tensors || innermost_of_arrays(one.type).kind == TypeKind::tensor;
+            probed.tensors = probed.tensors || holds_tensor(one.type);
             probed.textures = probed.textures || holds_texture(one.type);
         }
         return probed;

@@ -15,13 +15,12 @@ namespace kf::gen {
 namespace {
 
 /// What the host sets for it: a tensor, buffer or pointer for what is one, the fields of a struct with
-/// buffers in it, else a value. One kind feeds all elements of an array. `name`: "scene.image".
+/// buffers or tensors in it, else a value. One kind feeds all elements of an array. `name`: "scene.image".
 KindSpec kind_of(const Type& type, const Location& location, const std::string& name,
                  const std::vector<NamedText>& formats) {
     const TypeKind inner = innermost_of_arrays(type).kind;
-    const bool by_elements =
-        type.kind == TypeKind::array &&
-        (holds_resource(type) || inner == TypeKind::tensor || inner == TypeKind::pointer);
+    const bool by_elements = type.kind == TypeKind::array &&
+                             (holds_resource(type) || holds_tensor(type) || inner == TypeKind::pointer);
     if (by_elements) return kind_of(type.element.front(), location, name, formats);
     KindSpec kind;
     kind.location = location;
@@ -52,7 +51,7 @@ KindSpec kind_of(const Type& type, const Location& location, const std::string& 
     } else if (type.kind == TypeKind::sampler) {
         kind.kind = Kind::sampler;
         kind.spelling = "sampler";
-    } else if (holds_resource(type)) {
+    } else if (holds_resource(type) || holds_tensor(type)) {
         kind.kind = Kind::fields;
         kind.spelling = "{fields}";
         for (const Field& field : type.fields)
@@ -82,7 +81,7 @@ Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::str
     }
     const TreeTarget target{{manifest::global_name(name), global.type, manifest::Role::in, global.location},
                             true,
-                            true,
+                            false,
                             false,
                             false};
     Outcome<FedTree> fed = feed_tree(kind_of(global.type, global.location, global.name, formats), target, 0);
@@ -108,6 +107,17 @@ Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::str
     planned.parameter.is_property = form_of(global).is_property;
     planned.arguments = std::move(fed.value().leaves);
     return planned;
+}
+
+/// Has the tensors of a global get gradients where the function's derivative adds to them.
+void add_gradients(PlannedGlobal& global) {
+    for (PlannedArgument& argument : global.arguments) {
+        const bool is_tensor = argument.type.kind == TypeKind::tensor;
+        if (!is_tensor || !is_differentiable(argument.type.form) || !reads(argument.type.form)) continue;
+        if (!is_differentiable_leaf(argument)) continue;
+        argument.host.differentiable = true;
+        argument.host.gradient = manifest::Gradient::automatic;
+    }
 }
 
 void move_leaves(manifest::ParameterTree& tree, std::int64_t by) {
@@ -173,8 +183,9 @@ Diagnostics add_globals(Plan& plan, const ReachedGlobals& reached,
             if (places == reached.end()) continue;
             for (const GlobalParameter* global : all) {
                 const auto one = planned.find(global);
-                if (one != planned.end() && is_listed(places->second, *global))
-                    call.globals.push_back(one->second);
+                if (one == planned.end() || !is_listed(places->second, *global)) continue;
+                call.globals.push_back(one->second);
+                if (call.has_backward) add_gradients(call.globals.back());
             }
         }
     }

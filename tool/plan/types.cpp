@@ -240,6 +240,13 @@ bool holds_resource(const Type& type) {
                                             [](const Field& field) { return holds_resource(field.type); });
 }
 
+bool holds_tensor(const Type& type) {
+    if (type.kind == TypeKind::array) return holds_tensor(type.element.front());
+    return type.kind == TypeKind::tensor ||
+           std::any_of(type.fields.begin(), type.fields.end(),
+                       [](const Field& field) { return holds_tensor(field.type); });
+}
+
 bool is_link_sized(const Type& type) {
     return !type.link_extent.empty() ||
            std::any_of(type.element.begin(), type.element.end(), is_link_sized) ||

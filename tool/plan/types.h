@@ -16,6 +16,8 @@ namespace kf::gen {
 bool is_resource(const Type& type);
 /// Returns whether it is such a resource, or a struct or array with one in it.
 bool holds_resource(const Type& type);
+/// Returns whether it is a tensor, or a struct or array with one in it.
+bool holds_tensor(const Type& type);
 
 /// Whether it is, or holds, an array whose extent depends on linking.
 bool is_link_sized(const Type& type);

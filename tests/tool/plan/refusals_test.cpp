@@ -44,10 +44,9 @@ TEST(RefusalTest, SaysWhatIsWrongAndWhatDoes) {
 }
 
 TEST(RefusalTest, TypesOfSlangsOwn) {
-    for (const auto& [type, note] :
-         {std::pair{"Optional<float>", "a struct with a bool and the value"},
-          std::pair{"Tuple<float, int>", "a struct with a field for each part"},
-          std::pair{"DifferentialPair<float>", "diffPair(x, dx)"}}) {
+    for (const auto& [type, note] : {std::pair{"Optional<float>", "a struct with a bool and the value"},
+                                     std::pair{"Tuple<float, int>", "a struct with a field for each part"},
+                                     std::pair{"DifferentialPair<float>", "diffPair(x, dx)"}}) {
         SCOPED_TRACE(type);
         Function function = function_of("void", "f", {{"float", "x"}});
         function.parameters[0].type = test::struct_of(type, {});
