@@ -183,7 +183,8 @@ std::string Profile::table() {
 }
 
 void Profile::write_trace(const std::string& path) {
-    const std::string text = trace_of(calls(), state_->device().info());
+    stop();
+    const std::string text = trace_of(state_->calls(), state_->device().info());
     std::FILE* const file = std::fopen(path.c_str(), "w");
     bool is_written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
