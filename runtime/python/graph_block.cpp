@@ -78,6 +78,21 @@ bool is_context_manager(const py::object& caller) {
     return caller && std::ranges::find(entering, code_of(as_frame(caller)).ptr()) != entering.end();
 }
 
+bool is_generator(const py::object& frame) {
+    constexpr int generators = CO_GENERATOR | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR;
+    const py::object code = code_of(as_frame(frame));
+    return (reinterpret_cast<PyCodeObject*>(code.ptr())->co_flags & generators) != 0;
+}
+
+/// Whether a generator that doesn't run goes on later.
+bool has_not_ended([[maybe_unused]] const py::object& frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+    return static_cast<bool>(py::reinterpret_steal<py::object>(PyFrame_GetGenerator(as_frame(frame))));
+#else
+    return true;
+#endif
+}
+
 /// In place of a block whose generator is suspended: only reads can't be meant for it.
 class SuspendedBlock final : public detail::Recording {
 public:
@@ -138,11 +153,11 @@ GraphBlock::GraphBlock(std::shared_ptr<RecordedCalls> calls)
       thread_(PyThread_get_thread_ident()),
       frame_(running_frame()),
       before_(context_value()) {
-    constexpr int generators = CO_GENERATOR | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR;
-    if (!frame_) return;
-    const py::object code = code_of(as_frame(frame_));
-    is_generator_ = (reinterpret_cast<PyCodeObject*>(code.ptr())->co_flags & generators) != 0 &&
-                    !is_context_manager(caller_of(as_frame(frame_)));
+    for (py::object frame = frame_; frame;) {
+        py::object caller = caller_of(as_frame(frame));
+        if (is_generator(frame) && !is_context_manager(caller)) generators_.push_back(frame);
+        frame = std::move(caller);
+    }
 }
 
 std::shared_ptr<GraphBlock> GraphBlock::open(std::shared_ptr<RecordedCalls> calls) {
@@ -160,17 +175,22 @@ void GraphBlock::close() {
     calls_->end();
     calls_ = nullptr;
     frame_ = py::object();
+    generators_.clear();
     const py::object before = std::exchange(before_, py::object());
     // In another context than it was opened in, its own value stays, and is nothing any more.
     if (block_of(context_value()) == this) set_variable(before);
 }
 
 GraphBlock::Place GraphBlock::place() const {
+    bool is_inside = false;
+    std::vector<py::object> missing = generators_;
     for (py::object frame = running_frame(); frame; frame = caller_of(as_frame(frame))) {
-        if (frame.ptr() == frame_.ptr()) return Place::inside;
-        if (is_finalizer(code_of(as_frame(frame)))) return Place::finalizer;
+        is_inside = is_inside || frame.is(frame_);
+        std::erase_if(missing, [&](const py::object& one) { return one.is(frame); });
+        if (is_inside && missing.empty()) return Place::inside;
+        if (!is_inside && is_finalizer(code_of(as_frame(frame)))) return Place::finalizer;
     }
-    return is_generator_ ? Place::suspended : Place::inside;
+    return std::ranges::any_of(missing, has_not_ended) ? Place::suspended : Place::inside;
 }
 
 std::shared_ptr<RecordedCalls> recording() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "python/encoder.h"
 
@@ -25,16 +26,17 @@ public:
     enum class Place : std::uint8_t {
         inside,
         finalizer,  ///< what Python runs when an object goes, wherever that happens
-        suspended,  ///< the block's generator is: its caller runs, in the context that both have
+        suspended,  ///< a generator is that the block is in: its caller runs, in the context that both have
     };
     [[nodiscard]] Place place() const;
 
 private:
     std::shared_ptr<RecordedCalls> calls_;  ///< null once it is over
     unsigned long thread_;
-    py::object frame_;           ///< of the code that opened it; null once it is over
-    bool is_generator_ = false;  ///< that code may be suspended, and nobody takes its caller into the block
-    py::object before_;          ///< what the context had
+    py::object frame_;  ///< of the code that opened it; null once it is over
+    /// It and its callers, as far as they are generators that nobody takes into the block with their callers.
+    std::vector<py::object> generators_;
+    py::object before_;  ///< what the context had
 };
 
 /// What records the calls of this thread instead of running them: of a `with kf.Graph()` block. Null for

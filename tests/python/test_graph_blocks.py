@@ -405,6 +405,64 @@ def test_context_managers_take_their_body_in(calls: ModuleType) -> None:
     assert total(x) == 16
 
 
+def test_generators_around_the_block(calls: ModuleType) -> None:
+    """Whatever opens it for them; one that has ended is suspended no more."""
+    x, inside = zeros(), zeros()
+
+    @contextlib.contextmanager
+    def recording() -> Iterator[kf.Graph]:
+        with kf.Graph() as g:
+            yield g
+
+    class Derived(kf.Graph):
+        def __enter__(self) -> "Derived":
+            super().__enter__()
+            return self
+
+    def by_stack() -> Generator[None]:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(kf.Graph())
+            yield
+
+    def by_manager() -> Generator[None]:
+        with recording():
+            calls.advance(inside, 1)
+            yield
+
+    def by_derived() -> Generator[None]:
+        with Derived():
+            yield
+
+    def by_another() -> Generator[None]:
+        yield from by_derived()
+
+    for make in (by_stack, by_manager, by_derived, by_another):
+        generator = make()
+        next(generator)
+        for change in (lambda: calls.advance(x, 1), lambda: x.fill(1)):
+            assert "a generator that is suspended" in refusal(kf.ArgumentError, change)
+        generator.close()
+        calls.advance(x, 1)
+
+    async def each() -> AsyncIterator[None]:
+        with kf.Graph():
+            yield
+
+    async def main() -> None:
+        generator = each()
+        await anext(generator)
+        assert "a generator that is suspended" in refusal(kf.ArgumentError, lambda: calls.advance(x, 1))
+        await generator.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(main())
+    assert total(x) == 16
+    with contextlib.ExitStack() as stack:
+        graphs = list(stack.enter_context(one) for one in [kf.Graph()])  # noqa: C400
+        calls.advance(x, 1)
+    assert len(graphs[0]) == 1
+    assert total(x) == 16
+
+
 def test_finalizers_run(calls: ModuleType) -> None:
     x, y, z = zeros(), zeros(), zeros()
 
