@@ -12,6 +12,7 @@ import kernelfunctions as kf
 import numpy as np
 import pytest
 from arrays import array
+from generating import Generator
 from loader import Loader
 
 
@@ -544,3 +545,35 @@ def test_arrays_of_structs_with_tensors(founding: ModuleType) -> None:
     assert mixed(INDICES, x).tolist() == [4, 18, 20, 18]
     mixed.backward(INDICES, x)
     assert array(weights.grad).tolist() == [1, 4, 6]
+
+
+# Pointers and arrays
+
+
+def test_a_struct_behind_a_pointer_has_a_class(founding: ModuleType) -> None:
+    rows = np.zeros(2, founding.Row.dtype)
+    rows["kind"], rows["count"], rows["weight"] = [1, 2], [1000, 2000], [0.25, 0.5]
+    rows["place"][:, 1], rows["ray"]["dir"][:, 2] = [3, 4], [10000, 20000]
+    assert founding.row_of([0, 1], kf.Tensor.from_numpy(rows)).tolist() == [11004.25, 22006.5]
+    assert kf.Tensor.zeros(3, founding.Row).shape == (3,)
+    assert founding.Row(kind=1, place=0, count=0, weight=0, ray=None).kind == 1
+
+
+REFUSED = {
+    "Optional<float> f(float x) { return x; }": "argument 'result': type 'Optional<float>' is Slang's own",
+    "float f(Optional<float> x) { return 1; }": "argument 'x': type 'Optional<float>' is Slang's own",
+    "float f(Tuple<float, int> x) { return 1; }": "argument 'x': type 'Tuple<float, int>' is Slang's own",
+    "float f(DifferentialPair<float> x) { return 1; }": "type 'DifferentialPair<float>' is Slang's own",
+    "T f<T : __BuiltinFloatingPointType>(T x[]) { return x[0]; }": "'T[]', can't be passed to a generic",
+    "import kf; float f<T : IDiffTensor<float, 1>>(T x) { return 1; }": "write 'IDiffTensor<float, 1> t'",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_refused_by_name(generator: Generator, text: str) -> None:
+    name = "f<float>" if "T f<T" in text else "f"
+    assert (
+        generator.run({"m.slang": text}, [{"function": name, "name": "f", "args": {"x": "tensor[1]"}}]) == 1
+    )
+    assert REFUSED[text] in generator.said
+    assert "m.slang:" in generator.said or "m.kf.json:" in generator.said

@@ -54,7 +54,7 @@ public:
     explicit Collector(std::vector<UsedStruct>& used) : used_(used) {}
 
     void add(const PlannedCall& call, const manifest::ParameterTree& parameter, const Type& type) {
-        if (parameter.form == Form::leaf) return;
+        if (parameter.form == Form::leaf && type.kind != TypeKind::pointer) return;
         if (parameter.form != Form::fields) return add_whole(type);
         const std::vector<Field> fields = fields_of(type);
         for (std::size_t i = 0; i < parameter.fields.size(); ++i)
@@ -79,8 +79,8 @@ public:
 
 private:
     void add_whole(const Type& type) {
-        const bool container =
-            type.kind == TypeKind::array || type.kind == TypeKind::tensor || type.kind == TypeKind::buffer;
+        const bool container = type.kind == TypeKind::array || type.kind == TypeKind::tensor ||
+                               type.kind == TypeKind::buffer || type.kind == TypeKind::pointer;
         if (container && !type.element.empty()) return add_whole(type.element.front());
         if (type.kind != TypeKind::structure) return;
         for (const Field& field : type.fields) add_whole(field.type);

@@ -6,6 +6,7 @@
 
 #include "plan/candidates.h"
 #include "plan/inference.h"
+#include "plan/kinds/whole_tensor.h"
 #include "spec/names.h"
 #include "spec/operators.h"
 
@@ -273,6 +274,13 @@ private:
             Type settled = std::move(*found.value());
             if (settled.kind == TypeKind::texture) settled.texture.format = type.texture.format;
             return settled;
+        }
+        if (type.kind == TypeKind::array && type.extent == 0) {
+            const std::string element = type.element.front().name;
+            return error(
+                "type-not-supported", call_.function_location,
+                "an array without a size, '" + element + "[]', can't be passed to a generic function",
+                {unsized_array_advice(element)});
         }
         return error("generic-argument", call_.function_location,
                      "'" + type.name + "' is no type with " + text_of(function_.generics, bindings));

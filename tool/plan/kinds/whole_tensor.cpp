@@ -50,6 +50,10 @@ bool is_differentiable_leaf(const PlannedArgument& leaf) {
     return leaf.type.kind == TypeKind::tensor && leaf.type.element.front().differentiable && !leaf.no_diff;
 }
 
+std::string unsized_array_advice(const std::string& element) {
+    return "declare it Tensor<" + element + ", 1>, after import kf, and give it tensor[1]";
+}
+
 std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const KindTarget& target) {
     const auto error = [&](const char* id, const std::string& message, std::vector<std::string> notes = {}) {
         return Diagnostic{Severity::error, id, kind.location, target_name(target) + ": " + message,
@@ -60,7 +64,7 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Kin
         const std::string element = type.element.front().name;
         return error("type-not-supported",
                      "an array without a size, '" + type.name + "', can't be passed to SPIR-V",
-                     {"declare it Tensor<" + element + ", 1>, after import kf, and give it tensor[1]"});
+                     {unsized_array_advice(element)});
     }
     if (type.kind != TypeKind::tensor) return std::nullopt;
     if (target.role == manifest::Role::result) {
