@@ -107,6 +107,8 @@ std::string conversion_hint(const Argument& argument, const ArgShape& given) {
         return std::string("; expected scalar type ") + torch_name(wanted) + " but found " +
                torch_name(given.scalar) + "; to(torch." + dtype_name(wanted) + ") converts it";
     }
+    if (given.kind == ArgShape::Kind::tensor && wanted == ScalarType::float32 && !is_floating(given.scalar))
+        return "; made of floats it is one, kf.Tensor([1., …]), or with dtype=np.float32";
     if (given.kind == ArgShape::Kind::array) return "; " + astype_text(wanted) + " converts it";
     if (given.kind != ArgShape::Kind::weak || given.scalar != ScalarType::boolean || dims != 0) return {};
     return is_floating(wanted) ? "; float() converts it" : "; int() converts it";

@@ -2,6 +2,7 @@
 #include "python/common.h"
 #include "python/options.h"
 #include "python/pickling.h"
+#include "python/wrong_arguments.h"
 
 PYBIND11_MODULE(_kf_main, module) {
     module.attr("__version__") = KF_VERSION;
@@ -30,6 +31,7 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_loaded_module(module);
     kf::python::bind_described_calls(module);
     kf::python::refuse_pickling(module);
+    kf::python::reword_refusals(module);
     kf::python::fix_classes(module);
 }
 

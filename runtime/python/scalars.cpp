@@ -181,13 +181,13 @@ ScalarType scalar_of(const py::array& array, const Where& where) {
     refuse(why, where);
 }
 
-py::dtype numpy_dtype(py::handle given, const Where& where) {
+py::dtype numpy_dtype(py::handle value, const Where& where) {
     try {
-        return py::dtype::from_args(py::reinterpret_borrow<py::object>(given));
+        return py::dtype::from_args(py::reinterpret_borrow<py::object>(value));
     } catch (const py::error_already_set& error) {
         if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
-        refuse(ErrorCode::type_mismatch, where, "NumPy has no dtype " + shown(given));
     }
+    refuse(ErrorCode::type_mismatch, where, "a dtype is needed, as in np.float32, not " + shown(value));
 }
 
 ScalarType parse_dtype(py::handle dtype, const Where& where) {

@@ -25,6 +25,8 @@ ScalarType scalar_of(const py::array& array, const Where& where);
 py::dtype numpy_dtype(py::handle given, const Where& where);
 /// Reads a `dtype` argument: anything that np.dtype() accepts; float32 for None.
 ScalarType parse_dtype(py::handle dtype, const Where& where);
+/// Returns what NumPy makes a dtype of; refuses what it doesn't.
+py::dtype numpy_dtype(py::handle value, const Where& where);
 
 /// The type of a NumPy scalar; nothing for Python's numbers, which have no size, and for anything else.
 std::optional<ScalarType> own_type(py::handle value);

@@ -187,7 +187,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda f: f.set({}, {}), r"set\(\) takes at most 1 positional argument \(2 given\)"),
     (lambda f: f.map({}, {}), r"map\(\) takes at most 1 positional argument \(2 given\)"),
     (lambda f: f.accumulate({}, {}), r"accumulate\(\) takes at most 1 positional argument \(2 given\)"),
-    (lambda f: f.options(True), r"options\(\) takes keyword arguments only"),
+    (lambda f: f.options(True), r"a dict is needed"),
     (lambda f: f.hook(), r"hook\(\)"),
     (lambda f: f.threads(x=1), r"threads\(\)"),
     (lambda f: f.append_to(), r"append_to\(\) takes a kf\.Encoder first"),

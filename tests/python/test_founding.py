@@ -577,3 +577,47 @@ def test_what_is_refused_by_name(generator: Generator, text: str) -> None:
     )
     assert REFUSED[text] in generator.said
     assert "m.slang:" in generator.said or "m.kf.json:" in generator.said
+
+
+# Wrong arguments
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "nothing": (lambda: kf.Tensor(), "Tensor: it takes (a, dtype=None, *, device=None, name=None), not ()"),
+    "a keyword": (
+        lambda: kf.grid(3, step=2),
+        "grid: it takes (shape, offset=None, stride=None), not (3; kwargs: step=2)",
+    ),
+    "a dtype": (
+        lambda: kf.Tensor([1.0], "nope"),
+        "Tensor: argument 'dtype': a dtype is needed, as in np.float32, not 'nope'",
+    ),
+    "a view's dtype": (
+        lambda: kf.Tensor([1.0]).view(3),
+        "Tensor.view: argument 'dtype': a dtype is needed, as in np.float32, not 3",
+    ),
+    "a method": (
+        lambda: kf.default_device().encoder(3),
+        "Device.encoder: it takes (*, stream=None, command_buffer=None)",
+    ),
+    "a name": (lambda: kf.Device.open(3), "Device.open: it takes (name=None), not (3)"),
+    "a class": (lambda: kf.Texture(), "Texture: it can't be made by its class: Texture."),
+    "another class": (lambda: kf.Encoder(), "Encoder: it can't be made by its class"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_refused_in_our_words(name: str) -> None:
+    act, text = WRONG[name]
+    with pytest.raises(kf.ArgumentTypeError) as caught:
+        act()
+    assert str(caught.value).startswith(text)
+    assert caught.value.code == "type-mismatch"
+
+
+def test_a_tensor_of_ints_for_floats(founding: ModuleType) -> None:
+    text = message(lambda: founding.add(kf.Tensor([1, 2, 3, 4]), 1.0))
+    assert (
+        "found an int32 tensor of shape (4,); made of floats it is one, kf.Tensor([1., …]), or with dtype=np.float32"
+        in text
+    )
