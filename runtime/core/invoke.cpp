@@ -210,34 +210,19 @@ private:
         }
     }
 
-    /// Whether leaf `i` is an output by value of a recorded call for which the host asks for a tensor of one
-    /// element, since it doesn't say where to write the value.
     [[nodiscard]] bool is_kept_value(std::size_t i) const {
-        const Argument& argument = call_.arguments[i];
-        return recorder_ != nullptr && kept_ == nullptr && runs_forward(pass_) && passes_value(argument) &&
-               is_only_written(argument.role) && !is_combined(argument) &&
-               args_[i].kind == Arg::Kind::value && args_[i].out_value == nullptr;
+        return recorder_ != nullptr && kept_ == nullptr && runs_forward(pass_) &&
+               asks_for_tensor(call_.arguments[i], args_[i]);
     }
 
-    [[nodiscard]] bool has_kept_values() const {
-        for (std::size_t i = 0; i < args_.size(); ++i) {
-            if (is_kept_value(i)) return true;
-        }
-        return false;
-    }
-
-    /// Makes the tensors of such outputs, of the memory that the kernel writes them to.
+    /// Makes these values' tensors of the memory that the kernel writes to.
     void keep_values() {
-        for (std::size_t item = 0; recorder_ != nullptr && item < given_.size(); ++item) {
+        for (std::size_t item = 0; item < given_.size(); ++item) {
             const std::size_t i = manifest::leaf_of(call_, item);
-            if (!is_kept_value(i)) continue;
-            TensorState made;
-            made.device = module_.device().state();
-            made.allocation = temporary_;
-            made.offset = static_cast<std::uint64_t>(binding_.arguments[i].value_at);
-            made.element = element_type(call_.arguments[i].element);
-            made.size = 1;
-            given_[item].allocated = AnyTensor(std::make_shared<const TensorState>(std::move(made)));
+            const auto at = static_cast<std::uint64_t>(binding_.arguments[i].value_at);
+            const ElementType element = element_type(call_.arguments[i].element);
+            if (is_kept_value(i))
+                given_[item].allocated = one_element(module_.device().state(), temporary_, at, element);
         }
     }
 
@@ -346,19 +331,17 @@ private:
             take_own_temporary(size);
             return;
         }
-        if (has_kept_values()) {
-            temporary_ = device_.allocate(size);
-            return;
-        }
-        temporary_ = binding_.temporary.stays_zero() ? device_.zeros(size) : nullptr;
-        is_zero_ = temporary_ != nullptr;
-        if (!is_zero_ && works_beside_host(request)) {
+        bool keeps = false;
+        for (std::size_t i = 0; i < args_.size(); ++i) keeps |= is_kept_value(i);
+        temporary_ = keeps                             ? device_.allocate(size)
+                     : binding_.temporary.stays_zero() ? device_.zeros(size)
+                                                       : nullptr;
+        is_zero_ = temporary_ != nullptr && !keeps;
+        if (!temporary_ && works_beside_host(request)) {
             temporary_ = device_.allocate_mapped(size);
             host_ = temporary_ ? temporary_->host : nullptr;
         }
-        if (!temporary_) {
-            temporary_ = device_.allocate_scratch(size);
-        }
+        if (!temporary_) temporary_ = device_.allocate_scratch(size);
     }
 
     /// Whether the temporary memory may be the host's, too: the host waits for what is in it, few calls read

@@ -95,4 +95,20 @@ void add_leaves(const manifest::Call& call, std::span<const Arg> given, std::pmr
     }
 }
 
+bool asks_for_tensor(const manifest::Argument& argument, const Arg& given) {
+    return passes_value(argument) && is_only_written(argument.role) && !is_combined(argument) &&
+           given.kind == Arg::Kind::value && given.out_value == nullptr;
+}
+
+AnyTensor one_element(std::shared_ptr<DeviceState> device, std::shared_ptr<driver::Allocation> allocation,
+                      std::uint64_t offset, const ElementType& element) {
+    TensorState made;
+    made.device = std::move(device);
+    made.allocation = std::move(allocation);
+    made.offset = offset;
+    made.element = element;
+    made.size = 1;
+    return AnyTensor(std::make_shared<const TensorState>(std::move(made)));
+}
+
 }  // namespace kf::detail

@@ -185,7 +185,7 @@ void fill(const Tensor& self, py::handle value) {
     target.fill(std::span(bytes).first(target.element().size()));
 }
 
-void clear(const Tensor& self) {
+void clear_elements(const Tensor& self) {
     const std::vector<std::byte> zeros(self.any.element().size());
     const AnyTensor target = self.any;
     const GilRelease release;
@@ -383,7 +383,7 @@ void bind_tensor(py::module_& module) {
         .def("copy_from_numpy", &copy_from_numpy, py::arg("a"),
              "Overwrites the tensor in place; shape and dtype must be the same.")
         .def("fill", &fill, py::arg("value"), "Sets all elements to one number, in place.")
-        .def("clear", &clear, "Sets all elements to 0, in place.")
+        .def("clear", &clear_elements, "Sets all elements to 0, in place.")
         .def("zero_grad", &zero_grad, "Sets the gradients to 0, in place.")
         .def("item", &item, "The value of a tensor of one element.")
         .def("tolist", [](const Tensor& self) { return download(self).attr("tolist")(); })

@@ -80,7 +80,7 @@ PyObject* dispatch(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
 }
 
 /// Takes a function as a module or a class has it.
-void take(py::handle found, const std::string& name) {
+void reword(py::handle found, const std::string& name) {
     py::object function = py::reinterpret_borrow<py::object>(found);
     if (PyInstanceMethod_Check(found.ptr()) != 0) {
         function = py::reinterpret_borrow<py::object>(PyInstanceMethod_GET_FUNCTION(found.ptr()));
@@ -104,7 +104,7 @@ void take(py::handle found, const std::string& name) {
 /// Says what makes an object of a class that has no constructor.
 void refuse_constructor(py::handle type, const std::string& name) {
     std::string makers;
-    for (const auto& [member, value] : py::reinterpret_borrow<py::dict>(type.attr("__dict__"))) {
+    for (const auto& [member, value] : py::dict(type.attr("__dict__"))) {
         if (Py_TYPE(value.ptr()) != &PyStaticMethod_Type) continue;
         makers += (makers.empty() ? "" : ", ") + name + "." + std::string(py::str(member)) + "()";
     }
@@ -121,13 +121,13 @@ void refuse_constructor(py::handle type, const std::string& name) {
 void reword_refusals(py::module_& module) {
     for (const auto& [key, value] : py::dict(module.attr("__dict__"))) {
         const std::string name = py::str(key);
-        take(value, name);
+        reword(value, name);
         if (PyType_Check(value.ptr()) == 0) continue;
         if (py::detail::get_type_info(reinterpret_cast<PyTypeObject*>(value.ptr())) == nullptr) continue;
         const py::dict members(value.attr("__dict__"));
         for (const auto& [member, function] : members) {
             const std::string own = py::str(member);
-            take(function, own == "__init__" ? name : name + "." + own);
+            reword(function, own == "__init__" ? name : name + "." + own);
         }
         // pybind11's own, of classes without one.
         PyObject* const constructor = PyDict_GetItemString(members.ptr(), "__init__");

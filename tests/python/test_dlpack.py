@@ -475,7 +475,7 @@ def test_words_of_other_types(wrong: Any) -> None:
         tensor.__dlpack__(dl_device=wrong)
     with pytest.raises(TypeError, match="copy= takes True, False or None, not"):
         tensor.__dlpack__(copy=wrong)
-    with pytest.raises(kf.ArgumentTypeError, match="Tensor.__dlpack__: it takes"):
+    with pytest.raises(kf.ArgumentTypeError, match=r"Tensor\.__dlpack__: it takes"):
         tensor.__dlpack__(wrong)  # type: ignore[call-arg]
 
 

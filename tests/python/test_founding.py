@@ -583,7 +583,7 @@ def test_what_is_refused_by_name(generator: Generator, text: str) -> None:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "nothing": (lambda: kf.Tensor(), "Tensor: it takes (a, dtype=None, *, device=None, name=None), not ()"),
+    "nothing": (kf.Tensor, "Tensor: it takes (a, dtype=None, *, device=None, name=None), not ()"),
     "a keyword": (
         lambda: kf.grid(3, step=2),
         "grid: it takes (shape, offset=None, stride=None), not (3; kwargs: step=2)",
@@ -601,8 +601,8 @@ WRONG: dict[str, tuple[Any, str]] = {
         "Device.encoder: it takes (*, stream=None, command_buffer=None)",
     ),
     "a name": (lambda: kf.Device.open(3), "Device.open: it takes (name=None), not (3)"),
-    "a class": (lambda: kf.Texture(), "Texture: it can't be made by its class: Texture."),
-    "another class": (lambda: kf.Encoder(), "Encoder: it can't be made by its class"),
+    "a class": (kf.Texture, "Texture: it can't be made by its class: Texture."),
+    "another class": (kf.Encoder, "Encoder: it can't be made by its class"),
 }
 
 
@@ -617,7 +617,4 @@ def test_wrong_arguments_are_refused_in_our_words(name: str) -> None:
 
 def test_a_tensor_of_ints_for_floats(founding: ModuleType) -> None:
     text = message(lambda: founding.add(kf.Tensor([1, 2, 3, 4]), 1.0))
-    assert (
-        "found an int32 tensor of shape (4,); made of floats it is one, kf.Tensor([1., …]), or with dtype=np.float32"
-        in text
-    )
+    assert "made of floats it is one, kf.Tensor([1., …]), or with dtype=np.float32" in text
