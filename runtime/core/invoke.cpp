@@ -16,6 +16,7 @@
 #include "core/encoder_state.h"
 #include "core/enum_values.h"
 #include "core/fast_launch.h"
+#include "core/given_globals.h"
 #include "core/host_scalars.h"
 #include "core/items.h"
 #include "core/kept_call.h"
@@ -753,49 +754,6 @@ void launch_in_general(const LaunchRequest& request, const LaunchKey* key) {
     Invocation(request.function, request.call, request.pass, request.arguments, request.encoder, request.on,
                key, request.before, request.marks)
         .run(request.shape);
-}
-
-/// Puts what is set of a global, or of its fields, where the call has them; `at` counts items. Leaves `name`
-/// as it was.
-void give_global(const GlobalValues& values, const manifest::ParameterTree& parameter, std::string& name,
-                 std::span<Arg> args, std::size_t& at) {
-    if (parameter.form == manifest::Form::fields) {
-        const std::size_t size = name.size();
-        for (const manifest::ParameterTree& field : parameter.fields) {
-            manifest::append_field(name, field.name);
-            give_global(values, field, name, args, at);
-            name.resize(size);
-        }
-        return;
-    }
-    const std::size_t item = at++;
-    if (item >= args.size() || args[item].kind != Arg::Kind::absent) return;
-    const GlobalValues::Value* value = values.find(name);
-    if (value == nullptr) return;
-    if (const auto* bytes = std::get_if<std::vector<std::byte>>(value)) {
-        args[item] = Arg::make(Arg::Kind::value, bytes->data(), nullptr, nullptr, nullptr);
-    } else if (const auto* address = std::get_if<GlobalValues::Address>(value)) {
-        args[item] = Arg::make(Arg::Kind::pointer, &address->number, nullptr, nullptr, &address->memory);
-    } else if (const auto* texture = std::get_if<AnyTexture>(value)) {
-        args[item] = Arg::of(*texture);
-    } else if (const auto* sampler = std::get_if<Sampler>(value)) {
-        args[item] = Arg::of(*sampler);
-    } else {
-        args[item] = Arg::of(std::get<AnyTensor>(*value));
-    }
-}
-
-void give_globals(const GlobalValues& globals, const manifest::Call& call, std::span<Arg> args) {
-    std::size_t item = 0;
-    std::string name;  // one for all: calls with globals allocate once for them, at most
-    for (const manifest::ParameterTree& parameter : call.parameters) {
-        if (manifest::is_global(parameter.name)) {
-            name.assign(parameter.name, manifest::global_prefix.size());
-            give_global(globals, parameter, name, args, item);
-        } else {
-            item += manifest::item_count(parameter);
-        }
-    }
 }
 
 /// Makes a call that has no plan: strided ones, of buffers, pointers and tensors that the function takes

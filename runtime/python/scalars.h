@@ -21,8 +21,6 @@ std::optional<ScalarType> scalar_of(const py::dtype& dtype);
 std::optional<ScalarType> scalar_of(const py::array& array, detail::Refusal* why);
 /// The same, or throws that.
 ScalarType scalar_of(const py::array& array, const Where& where);
-/// What np.dtype() makes of a dtype argument; refuses what NumPy knows nothing of.
-py::dtype numpy_dtype(py::handle given, const Where& where);
 /// Reads a `dtype` argument: anything that np.dtype() accepts; float32 for None.
 ScalarType parse_dtype(py::handle dtype, const Where& where);
 /// Returns what NumPy makes a dtype of; refuses what it doesn't.
