@@ -78,13 +78,16 @@ std::optional<py::array> array_of(py::handle value) {
     return py::reinterpret_borrow<py::array>(other);
 }
 
-py::object stacked(py::handle list, detail::Refusal* why) {
+py::object stacked(py::handle list, detail::Refusal* why, int depth) {
+    constexpr int deepest = 12;  // a list may hold itself
+    if (depth > deepest) return {};
     if (PyList_Check(list.ptr()) == 0 && PyTuple_Check(list.ptr()) == 0) return {};
     const py::tuple items(py::reinterpret_borrow<py::object>(list));
     py::list arrays;
     for (const py::handle item : items) {
         const bool is_array = py::isinstance<py::array>(item);
-        const py::object array = is_array ? py::reinterpret_borrow<py::object>(item) : stacked(item, why);
+        const py::object array =
+            is_array ? py::reinterpret_borrow<py::object>(item) : stacked(item, why, depth + 1);
         if (!array) return {};
         arrays.append(array);
     }

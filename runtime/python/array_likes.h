@@ -22,6 +22,6 @@ std::optional<py::array> array_of(py::handle value);
 
 /// Returns the array that a list of arrays stands for, nested or not; null where it holds anything else.
 /// Arrays of several shapes or dtypes set `why`.
-py::object stacked(py::handle list, detail::Refusal* why);
+py::object stacked(py::handle list, detail::Refusal* why, int depth = 0);
 
 }  // namespace kf::python

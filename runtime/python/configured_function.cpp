@@ -176,8 +176,13 @@ py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Argument
     const auto called = [&] {
         return object != nullptr ? py::reinterpret_borrow<py::object>(object) : make_function(with(options));
     };
+    const bool may_cast =
+        pass == detail::PassKind::forward && encoder == nullptr && !manifest::is_jvp(info_->function);
     try {
         arguments.globals = globals_;
+        if (may_cast && hooks_ && is_autocast()) {
+            if (py::object result = call_with_casts(called(), arguments)) return result;
+        }
         arguments.results = results_;
         py::object result = hooks_ ? run_with_hooks(pass, encoder, arguments, options, watched)
                                    : call(*info_, pass, encoder, arguments, options, watched);
@@ -186,9 +191,7 @@ py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Argument
         watched = thrown;
     } catch (const ArgumentError& error) {
         // Hooks have been called by now, and would be again.
-        const bool may_cast = pass == detail::PassKind::forward && encoder == nullptr && !hooks_ &&
-                              !manifest::is_jvp(info_->function);
-        if (!may_cast || !is_refused_under_autocast(error)) throw;
+        if (!may_cast || hooks_ || !is_refused_under_autocast(error)) throw;
         if (py::object result = call_with_casts(called(), arguments)) return result;
         throw;
     }

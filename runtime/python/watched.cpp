@@ -128,7 +128,12 @@ py::object call_known(const py::object& object, const Arguments& arguments) {
 
 /// Calls a function of kernelfunctions.torch's, with a kf.Function and its arguments.
 py::object call_hook(PyObject* name, const py::object& object, const Arguments& arguments) {
-    static PyObject* const module = py::module_::import("kernelfunctions.torch._watched").release().ptr();
+    // No initializer of a static variable, which other threads would wait for while they hold the GIL.
+    static PyObject* module = nullptr;
+    if (module == nullptr) {
+        py::object imported = py::module_::import("kernelfunctions.torch._watched");
+        if (module == nullptr) module = imported.release().ptr();
+    }
     py::tuple positional(arguments.positional.size());
     for (std::size_t i = 0; i < arguments.positional.size(); ++i)
         positional[i] = py::reinterpret_borrow<py::object>(arguments.positional[i]);
@@ -188,10 +193,15 @@ py::object call_watched(const py::object& object, const Function& function, Pass
     return call_hook(name, object, arguments);
 }
 
-bool is_refused_under_autocast(const ArgumentError& error) {
-    if (error.code() != ErrorCode::type_mismatch && error.code() != ErrorCode::no_overload) return false;
+bool is_autocast() {
     const Torch* const torch = Torch::loaded();
     return torch != nullptr && torch->is_autocast();
+}
+
+bool is_refused_under_autocast(const ArgumentError& error) {
+    const bool is_of_types =
+        error.code() == ErrorCode::type_mismatch || error.code() == ErrorCode::no_overload;
+    return is_of_types && is_autocast();
 }
 
 py::object call_with_casts(const py::object& object, const Arguments& arguments) {

@@ -36,6 +36,9 @@ void meet_tensors(const Arguments& arguments, detail::PassKind pass);
 py::object call_watched(const py::object& object, const Function& function, detail::PassKind pass,
                         bool is_recorded, const Arguments& arguments, const WatchedCall& watched);
 
+/// Whether torch.autocast() is on.
+bool is_autocast();
+
 /// Whether a call was refused for its arguments' types while torch.autocast() is on, which may cast them.
 bool is_refused_under_autocast(const ArgumentError& error);
 

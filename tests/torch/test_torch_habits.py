@@ -47,6 +47,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def first(x: torch.Tensor) -> torch.Tensor:
+    """Indices, all 0."""
+    return torch.zeros(x.shape, dtype=torch.uint32, device=x.device)
+
+
 # ---- Autocast ----
 
 CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -106,6 +111,25 @@ def test_autocast_changes_no_copies(habits: ModuleType, x: torch.Tensor, k: torc
         same(out, torch.full_like(out, -7))
 
 
+def test_autocast_leaves_doubles(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    """As it does for PyTorch's own functions."""
+    for watched in (False, True):
+        with torch.autocast(x.device.type, torch.bfloat16), pytest.raises(kf.ArgumentTypeError):
+            habits.square(x.double().requires_grad_(watched), k)
+    with torch.autocast("cpu", torch.bfloat16), pytest.raises(kf.ArgumentTypeError, match="a meta tensor"):
+        habits.square(x.to("meta"), k)
+
+
+def test_autocast_calls_hooks_once(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    called: list[Any] = []
+    hooked = habits.square.hook(called.append)
+    for watched in (False, True):
+        with torch.autocast(x.device.type, torch.bfloat16):
+            same(hooked(x.bfloat16().requires_grad_(watched), k), x * x * k)
+        assert len(called) == 1
+        called.clear()
+
+
 def test_autocast_of_numbers(habits: ModuleType, x: torch.Tensor) -> None:
     if x.device.type != "cpu":
         pytest.skip("needs tensors on the CPU, which are read as numbers")
@@ -139,6 +163,17 @@ def test_results_can_be_pickled(habits: ModuleType, x: torch.Tensor, k: torch.Te
     for one, other in zip(loaded, found, strict=True):
         same(one, other)
     assert type(copy.deepcopy(found)) is type(found)
+
+
+def test_results_are_named_tuples(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    kind = type(habits.both(x, k))
+    assert kind.__bases__ == (tuple,)
+    assert kind([1, 2]) == kind(1, 2) == kind(result=1, product=2) == kind._make([1, 2])
+    assert kind(1, 2)._replace(product=3) == (1, 3)
+    with pytest.raises(TypeError):
+        kind(1, 2, 3)
+    found = vmap(habits.both)(x[None], k[None])
+    assert type(found) is kind
 
 
 class Items(torch.utils.data.Dataset):  # type: ignore[misc]
@@ -240,6 +275,20 @@ def test_what_holds_itself_is_refused(habits: ModuleType, x: torch.Tensor) -> No
         held["pos"] = held
         with pytest.raises(kf.ArgumentTypeError, match=r"at: argument 'ray.pos'"):
             habits.at(held, other)
+
+
+def test_what_holds_itself_twice_is_refused(habits: ModuleType, x: torch.Tensor) -> None:
+    """Soon: all that it holds would be looked at, and that doubles with each level."""
+    wide: list[Any] = []
+    wide += [wide, wide]
+    ray = Node(None, None)
+    ray.pos = ray.dir = ray
+    for other in (x, x.clone().requires_grad_()):
+        with pytest.raises(kf.ArgumentTypeError):
+            habits.square(wide, other)
+        with pytest.raises(kf.ArgumentTypeError):
+            habits.at(ray, other)
+        same(habits.square(other, memoryview(bytearray(4)).cast("f")), x * 0)
 
 
 # ---- Errors ----
@@ -390,6 +439,8 @@ def test_subclasses_take_functions_over(habits: ModuleType, x: torch.Tensor, k: 
     found = habits.square(x.as_subclass(Seen), k)
     assert Seen.functions[0] is habits.square
     assert type(found) is Seen
+    table = torch.full((5,), 2.0, device=x.device).as_subclass(Named)
+    same(habits.look.set(table=table)(x, first(x)), 2 * x)
     with torch._C.DisableTorchFunctionSubclass():
         assert type(habits.square(x.as_subclass(Seen), k)) is torch.Tensor
 
@@ -470,6 +521,58 @@ def test_views_that_are_read_are_not_counted_as_written(generated: Loader, torch
     kept.sum().backward()
 
 
+def test_views_may_share_memory_with_what_is_written(generated: Loader, torch_device: str) -> None:
+    square = generated("views").square.torch(outputs=["output"])
+    base = torch.arange(6.0, device=torch_device)
+    other = torch.ones(6, device=torch_device, requires_grad=True)
+    kept = (other * base).sum()
+    with torch.no_grad():
+        square(base[:3], base[3:], shape=(3,))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        kept.backward()
+    with torch.inference_mode():
+        made = torch.zeros(3, device=torch_device)
+        square(torch.ones(3, device=torch_device), made, shape=(3,))
+        same(made, torch.ones(3, device=torch_device))
+
+
+FIRST_CALLS = """
+import sys, threading
+import torch
+import kf_habits.habits as habits
+
+x = torch.ones(3, requires_grad=True)
+waiting = threading.Barrier(4)
+
+def call():
+    waiting.wait()
+    habits.square(x, x).sum().backward()
+
+threads = [threading.Thread(target=call, daemon=True) for _ in range(4)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join(60)
+print(not any(one.is_alive() for one in threads), flush=True)
+"""
+
+
+def test_first_calls_of_several_threads(generated_folder: Callable[[str], Path]) -> None:
+    """None waits for the others' imports while it holds what these need."""
+    path = os.pathsep.join([str(generated_folder("kf_python_habits")), os.environ["PYTHONPATH"]])
+    environment = os.environ | {"PYTHONPATH": path}
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST_CALLS],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.stdout == "True\n", done.stderr
+
+
 def test_graphs_name_the_function(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
     x.requires_grad_()
     for found, name in (
@@ -499,9 +602,12 @@ def test_a_module_takes_the_leaf_that_an_optimiser_has(
     assert list(module.state_dict()) == ["x"]
 
 
-def first(x: torch.Tensor) -> torch.Tensor:
-    """Indices, all 0."""
-    return torch.zeros(x.shape, dtype=torch.uint32, device=x.device)
+def test_a_module_marks_only_what_it_takes(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    leaf = k.requires_grad_()
+    module = kf.torch.module(habits.weighted, parameters={"weight": leaf})
+    assert [name for name, _ in module.named_buffers()] == ["weight"]
+    assert not isinstance(leaf, torch.nn.Parameter)
+    same(module(x), x * x * k)
 
 
 WAYS: dict[str, Callable[[Any, torch.Tensor], Any]] = {

@@ -14,18 +14,21 @@ def results_class(name: str, fields: Sequence[str], module: str, function_name: 
     Like those that PyTorch's own functions return, it takes one sequence of all values, too. `module` is
     empty for functions of a module that was loaded from a file.
     """
-    base: Any = namedtuple(name, fields)  # type: ignore[misc]
+    made: Any = namedtuple(name, fields)  # type: ignore[misc]
+    construct = made.__new__
 
-    def new(cls: Any, *values: Any, **named: Any) -> Any:
+    def new(kind: Any, *values: Any, **named: Any) -> Any:
         if len(values) == 1 and not named:
-            return cls._make(values[0])
-        return base.__new__(cls, *values, **named)
+            return kind._make(values[0])
+        return construct(kind, *values, **named)
 
-    def reduce(made: Any) -> Any:
-        return results, (name, made._fields, module, function_name, tuple(made))
+    def reduce(held: Any) -> Any:
+        return results, (name, held._fields, module, function_name, tuple(held))
 
-    members = {"__slots__": (), "__new__": new, "__reduce__": reduce, "__module__": base.__module__}
-    return type(name, (base,), members)
+    # The class itself stays a named tuple's, which PyTorch looks for.
+    made.__new__ = new
+    made.__reduce__ = reduce
+    return made  # type: ignore[no-any-return]
 
 
 def results(

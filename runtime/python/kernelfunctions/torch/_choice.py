@@ -259,6 +259,11 @@ def values_of(call: Call, slots: Sequence[Slot], given: Sequence[Any]) -> list[A
     return values
 
 
+def is_cast_by_autocast(value: Any) -> bool:
+    """Whether torch.autocast() casts a tensor, which leaves doubles as they are."""
+    return bool(value.is_floating_point()) and value.dtype != torch.float64
+
+
 def cost_of(slot: Slot, value: Any, casts: Callable[[torch.Tensor, Leaf], bool]) -> int:
     """Returns what it costs that a value stands for a slot; raises MisfitError where it can't."""
     leaf = slot.leaf

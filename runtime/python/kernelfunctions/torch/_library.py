@@ -15,7 +15,7 @@ from kernelfunctions import _kf
 from kernelfunctions._kf import flat_backward
 from kernelfunctions.torch._autograd import compute_gradients, refuse_second
 from kernelfunctions.torch._batching import batched_operator
-from kernelfunctions.torch._choice import MisfitError, TensorKind, slots_of
+from kernelfunctions.torch._choice import MisfitError, TensorKind, is_cast_by_autocast, slots_of
 from kernelfunctions.torch._description import Call, Description, Leaf
 from kernelfunctions.torch._errors import error, refuse
 from kernelfunctions.torch._gradients import flat_gradients
@@ -195,7 +195,7 @@ class CallOperator:
         def kernel(_keyset: Any, *given: Any) -> Any:
             cast = list(given)
             for i, dtype in wanted.items():
-                if given[i].is_floating_point():
+                if is_cast_by_autocast(given[i]):
                     cast[i] = given[i].to(dtype)
             with torch._C._ExcludeDispatchKeyGuard(_AUTOCAST):
                 return op(*cast)

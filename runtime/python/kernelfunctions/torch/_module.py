@@ -92,19 +92,21 @@ class _Taker:
         if isinstance(value, np.ndarray):
             value = torch.from_numpy(value)
         place.check(value.dtype, value.shape)
-        is_leaf = value.requires_grad and value.is_leaf
-        if is_leaf and self._trained:
-            # An optimiser may hold it. PyTorch takes a tensor with this mark for an nn.Parameter.
-            value._is_param = True
         if isinstance(value, nn.Parameter):
             self._check_parameter(place, value)
+            return value
+        is_parameter = (
+            self._trained and value.is_floating_point() and place.has_gradient() and not place.is_written()
+        )
+        if is_parameter and value.requires_grad and value.is_leaf:
+            # An optimiser may hold it. PyTorch takes a tensor with this mark for an nn.Parameter.
+            marked: Any = value
+            marked._is_param = True
             return value
         held = value.detach()
         if self._copy:
             held = held.clone()
-        if self._trained and held.is_floating_point() and place.has_gradient() and not place.is_written():
-            return nn.Parameter(held)
-        return held
+        return nn.Parameter(held) if is_parameter else held
 
     def _check_parameter(self, place: Place, value: nn.Parameter) -> None:
         if not self._trained:

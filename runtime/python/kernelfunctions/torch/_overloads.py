@@ -7,7 +7,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from kernelfunctions import _kf
-from kernelfunctions.torch._choice import MisfitError, bind, cost_of, slots_of, values_of
+from kernelfunctions.torch._choice import MisfitError, bind, cost_of, is_cast_by_autocast, slots_of, values_of
 from kernelfunctions.torch._description import Call, Description, Leaf
 from kernelfunctions.torch._errors import refuse
 
@@ -23,7 +23,7 @@ def choose(
     refusals: list[tuple[Call, MisfitError]] = []
 
     def casts(value: torch.Tensor, leaf: Leaf) -> bool:
-        return autocast and value.is_floating_point() and leaf.is_cast_by_autocast
+        return autocast and leaf.is_cast_by_autocast and is_cast_by_autocast(value)
 
     for call in description.calls:
         slots = slots_of(call)

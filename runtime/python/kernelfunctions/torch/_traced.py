@@ -42,20 +42,26 @@ def _state(key: str) -> "State":
     return known
 
 
-def _kind(value: Any, endings: Endings, fields: Sequence[str]) -> Any:
+#: See _watched.py.
+_DEEPEST = 14
+
+
+def _kind(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) -> Any:
     """What of an argument decides how a call is traced; made of what is constant in a graph."""
     if isinstance(value, torch.Tensor):
         return ("tensor", value.dtype, value.ndim, ending_of(value, endings))
-    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        return ("list", *[_kind(one, endings, fields) for one in value])
-    if isinstance(value, dict):
-        return ("dict", *[(name, _kind(one, endings, fields)) for name, one in value.items()])
+    is_opened = depth <= _DEEPEST
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields") and is_opened:
+        return ("list", *[_kind(one, endings, fields, depth + 1) for one in value])
+    if isinstance(value, dict) and is_opened:
+        return ("dict", *[(name, _kind(one, endings, fields, depth + 1)) for name, one in value.items()])
     if value is None or isinstance(value, (bool, int, float)):
         return _kind_of_number(value)
-    found = [] if isinstance(value, type) else [name for name in fields if hasattr(value, name)]
+    is_opened = is_opened and not isinstance(value, type)
+    found = [] if not is_opened else [name for name in fields if hasattr(value, name)]
     if not found:
         return ("object", type(value))
-    return ("dict", *[(name, _kind(getattr(value, name), endings, fields)) for name in found])
+    return ("dict", *[(name, _kind(getattr(value, name), endings, fields, depth + 1)) for name in found])
 
 
 def _kind_of_number(value: Any) -> Any:
@@ -187,8 +193,8 @@ def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any], is_dynamo
         named = tuple([(name, _kind(one, endings, fields)) for name, one in kwargs.items()])
     autocast = False
     if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
-        device = _device_of([*args, *kwargs.values()], fields)
-        autocast = device is not None and torch.is_autocast_enabled(device.type)
+        every = [*args, *kwargs.values()]
+        autocast = _is_cast_on("cpu", every, fields) or _is_cast_on("cuda", every, fields)
     if is_dynamo:
         route = _constant_route(key, (*kinds,), named, autocast)
         if route.refusal:
@@ -208,7 +214,7 @@ def _call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> An
     given = [_taken(step, args, kwargs) for step in route.steps]
     for i, dtype in route.numbers:
         if not isinstance(given[i], torch.Tensor):
-            device = _device_of(given, ())
+            device = _device_of(given)
             if isinstance(given[i], (list, tuple)):
                 given[i] = torch.tensor(given[i], dtype=dtype, device=device)
             else:
@@ -278,11 +284,15 @@ def _along(source: Any, path: Sequence[Any], args: Sequence[Any], kwargs: dict[s
     return value
 
 
-def _device_of(values: Sequence[Any], fields: Sequence[str]) -> Any:
-    """Returns where the first tensor is that is among these values, or in what has `fields` of structs."""
+def _is_cast_on(device: str, values: Sequence[Any], fields: Sequence[str], depth: int = 0) -> bool:
+    """Whether autocast is on for a device, and a tensor there is among these values or what they hold."""
+    if not torch.is_autocast_enabled(device) or depth > _DEEPEST:
+        return False
     for value in values:
         if isinstance(value, torch.Tensor):
-            return value.device
+            if value.device.type == device:
+                return True
+            continue
         if value is None or isinstance(value, (bool, int, float, str, type)):
             continue
         held: list[Any] = []
@@ -292,9 +302,15 @@ def _device_of(values: Sequence[Any], fields: Sequence[str]) -> Any:
             held = list(value)
         else:
             held = [getattr(value, name) for name in fields if hasattr(value, name)]
-        device = _device_of(held, fields)
-        if device is not None:
-            return device
+        if _is_cast_on(device, held, fields, depth + 1):
+            return True
+    return False
+
+
+def _device_of(values: Sequence[Any]) -> Any:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            return value.device
     return None
 
 

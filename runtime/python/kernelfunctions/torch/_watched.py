@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from typing import Any
@@ -163,27 +163,35 @@ def call_with(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     """Makes a call of a function whose written views are known, whether something watches it or not."""
     if not (_dispatch_modes() or _autocast_is_on() or _is_followed(state, args, kwargs)):
         # The function itself may write any view, and so is taken to write all.
-        with torch.autograd._unsafe_preserve_version_counter(_views_read(state, args, kwargs)):
+        with ExitStack() as kept:
+            for one in _views_read(state, args, kwargs):
+                kept.enter_context(torch.autograd._unsafe_preserve_version_counter(one))
             return state.function(*args, **kwargs)
     return _call(state, args, kwargs)
 
 
-def _call_of_these(state: State, *args: Any, **kwargs: Any) -> Any:
+def _call_of_these(state: State, _function: _kf.Function, *args: Any, **kwargs: Any) -> Any:
     return call_with(state, args, kwargs)
 
 
-def _views_read(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[torch.Tensor, ...]:
+def _views_read(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """Returns the views that a call only reads, of memory that it doesn't write."""
     plan = plan_of(state, args, kwargs, False)
     values = values_of(plan.call, plan.slots, bind(plan.call, args, kwargs))
-    return tuple(
-        value
-        for slot, value in zip(plan.slots, values, strict=True)
-        if slot.leaf is not None and slot.leaf.access == "view_read" and isinstance(value, _Tensor)
-    )
+    read: list[torch.Tensor] = []
+    written: set[int] = set()
+    for slot, value in zip(plan.slots, values, strict=True):
+        if slot.leaf is None or not isinstance(value, _Tensor) or value.is_inference():
+            continue
+        if slot.leaf.access == "view_read":
+            read.append(value)
+        elif slot.leaf.is_mutated or slot.is_output:
+            written.add(value.untyped_storage().data_ptr())
+    return [one for one in read if one.untyped_storage().data_ptr() not in written]
 
 
 #: So deep structs and lists are looked into. What nests deeper, or holds itself, no call takes.
-_DEEPEST = 32
+_DEEPEST = 14
 
 
 def _fields_of(value: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
@@ -203,7 +211,7 @@ def _key(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) ->
     deeper = depth + 1
     if kind in (list, tuple):
         return (kind, *(_key(one, endings, fields, deeper) for one in value))
-    if hasattr(value, "ndim"):
+    if hasattr(value, "ndim") and hasattr(value, "dtype"):
         return kind, value.dtype, value.ndim
     held = value.items() if isinstance(value, Mapping) else _fields_of(value, fields)
     return (kind, *((name, _key(one, endings, fields, deeper)) for name, one in held))
@@ -235,9 +243,8 @@ def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autoca
 def _is_autocast(state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     if not _autocast_is_on():
         return False
-    every = _tensors([*args, *kwargs.values()], state.description.fields)
-    device = next((value.device.type for value in every), "cpu")
-    return bool(torch.is_autocast_enabled(device))
+    devices = {one.device.type for one in _tensors([*args, *kwargs.values()], state.description.fields)}
+    return any(torch.is_autocast_enabled(device) for device in devices & {"cpu", "cuda"})
 
 
 def _tensors(value: Any, fields: Sequence[str], depth: int = 0) -> Iterator[torch.Tensor]:
@@ -370,8 +377,17 @@ def _call(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _call_in_jit(state, args, kwargs, tracing)
     derived = _derived(state, args, kwargs)
     if derived and has_torch_function(derived):
-        called = state.function if state.outputs is None else partial(_call_of_these, state)
+        called = state.function if state.outputs is None else partial(_call_of_these, state, state.function)
         return handle_torch_function(called, derived, *args, **kwargs)
+    # Globals may hold tensors of such classes, too, which are taken as plain ones.
+    with torch._C.DisableTorchFunctionSubclass():
+        return _call_taken(state, args, kwargs, derived)
+
+
+def _call_taken(
+    state: State, args: tuple[Any, ...], kwargs: dict[str, Any], derived: Sequence[torch.Tensor]
+) -> Any:
+    """Makes a call that no class of its tensors has taken over."""
     if _dispatch_modes() > 0 or _is_traced(state, args, kwargs, derived):
         return traced_call(key_of_state(state), args, kwargs, False)
     plan = plan_of(state, args, kwargs, _is_autocast(state, args, kwargs))
