@@ -485,7 +485,14 @@ def test_alternatives_keep_operators_names(source_dir: Path, build_dir: Path, tm
         module = source_dir / "tests" / "python" / "specs" / "habits.slang"
         spec |= {"name": "later", "modules": [str(module)], "calls": [call]}
         (tmp_path / "later.kf.json").write_text(json.dumps(spec))
-        kfgen = [build_dir / "tool" / "kfgen", "generate", "later.kf.json", "-o", tmp_path, "--python"]
+        kfgen: list[Any] = [
+            build_dir / "tool" / "kfgen",
+            "generate",
+            "later.kf.json",
+            "-o",
+            tmp_path,
+            "--python",
+        ]
         subprocess.run(kfgen, cwd=tmp_path, check=True, capture_output=True)
         path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
         environment = os.environ | {"PYTHONPATH": path}

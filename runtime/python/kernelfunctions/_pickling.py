@@ -28,7 +28,7 @@ def results_class(name: str, fields: Sequence[str], module: str, function_name: 
     # The class itself stays a named tuple's, which PyTorch looks for.
     made.__new__ = new
     made.__reduce__ = reduce
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def results(
