@@ -26,8 +26,8 @@ def results_class(name: str, fields: Sequence[str], module: str, function_name: 
         return results, (name, held._fields, module, function_name, tuple(held))
 
     # The class itself stays a named tuple's, which PyTorch looks for.
-    made.__new__ = new
-    made.__reduce__ = reduce
+    setattr(made, "__new__", new)  # noqa: B010
+    setattr(made, "__reduce__", reduce)  # noqa: B010
     return made
 
 
