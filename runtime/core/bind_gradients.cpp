@@ -166,6 +166,7 @@ public:
     void check_forward() {
         for (std::size_t i = 0; i < count(); ++i) {
             const Argument& argument = request_.call.arguments[i];
+            if (writes_elements(argument) && has_one_gradient(argument) && is_given(i)) check_view(i);
             if (!is_output_alone(argument) || !is_given(i)) {
                 continue;
             }
@@ -244,6 +245,15 @@ private:
             fail(request_, i, ErrorCode::aliasing,
                  "its gradient, which is written, shares memory with the gradient of '" + name(j) +
                      "', which is read" + (i == j ? "; with_grads() takes two, grad_in and grad_out" : ""));
+        }
+    }
+
+    /// A view may share memory with others as the function means it to, but not with itself.
+    void check_view(std::size_t i) {
+        const Scalars own = scalars_of(binding_, request_.call.arguments[i], at(i).data);
+        if (may_repeat(own.extents, own.strides)) {
+            fail(request_, i, ErrorCode::aliasing,
+                 "it may be written, and elements of it share memory (it is a broadcast view)");
         }
     }
 

@@ -10,6 +10,7 @@
 
 #include "core/choose.h"
 #include "core/choose_constants.h"
+#include "core/items.h"
 #include "core/mapping.h"
 #include "python/errors.h"
 #include "python/function_types.h"

@@ -612,3 +612,23 @@ def test_what_no_array_of_layers_is_is_refused(views: ModuleType) -> None:
         with pytest.raises(kf.ArgumentError, match=message):
             views.render({"layers": given}, features, net.image, shape=(2,))
     np.testing.assert_array_equal(net.image.to_numpy(), image)
+
+
+def test_a_written_view_has_a_place_for_each_element(generated: Loader) -> None:
+    """A call that was right before changes nothing: several threads would write to one element."""
+    square = generated("views").square
+    x = kf.Tensor(np.arange(6, dtype=np.float32))
+    for _ in range(2):
+        y = kf.Tensor(np.full(6, -7, np.float32))
+        square(x, y, shape=(6,))
+        np.testing.assert_array_equal(y.to_numpy(), x.to_numpy() ** 2)
+        single = kf.Tensor(np.full(1, -7, np.float32))
+        with pytest.raises(
+            kf.ArgumentRuntimeError, match="square: argument 'output': it may be written"
+        ) as caught:
+            square(x, single.broadcast_to(6), shape=(6,))
+        assert caught.value.code == "aliasing"
+        assert single.item() == -7
+        # What is only read may share its elements.
+        square(single.broadcast_to(6), y, shape=(6,))
+        np.testing.assert_array_equal(y.to_numpy(), np.full(6, 49))

@@ -564,9 +564,10 @@ print(not any(one.is_alive() for one in threads), flush=True)
 """
 
 
-def test_first_calls_of_several_threads(generated_folder: Callable[[str], Path]) -> None:
+def test_first_calls_of_several_threads(habits: ModuleType) -> None:
     """None waits for the others' imports while it holds what these need."""
-    path = os.pathsep.join([str(generated_folder("kf_python_habits")), os.environ["PYTHONPATH"]])
+    assert habits.__file__ is not None
+    path = os.pathsep.join([str(Path(habits.__file__).parents[1]), os.environ["PYTHONPATH"]])
     environment = os.environ | {"PYTHONPATH": path}
     for _ in range(3):
         done = subprocess.run(

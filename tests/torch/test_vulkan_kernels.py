@@ -99,7 +99,7 @@ def test_vectors_several_results_and_rows(functions: ModuleType, torch_device: s
     torch.testing.assert_close(scaled, v * s[:, None])
     torch.testing.assert_close(squared, (v * v).sum(1))
     row = make(4096, torch_device, shared)
-    torch.testing.assert_close(functions.row_sum(row), float(row.double().sum()), rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(functions.row_sum(row), row.double().sum().float(), rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("shared", [False, True])

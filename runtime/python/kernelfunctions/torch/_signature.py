@@ -62,6 +62,10 @@ def _number_type(leaf: Leaf) -> str:
     return _scalar_type(leaf) + ("[]" if leaf.extents else "")
 
 
+#: Of an operator, its backward pass included: PyTorch's own limit.
+_MOST_ARGUMENTS = 64
+
+
 class Signature:
     """A call as an operator. Raises MisfitError for one that can't be."""
 
@@ -74,6 +78,9 @@ class Signature:
             arguments += self._arguments(number, slot)
         self.arguments = tuple(_renamed(arguments))
         self.has_shape = _needs_shape(call)
+        most = len(self.arguments) + self.has_shape + (len(self.made) + 1 if call.backward else 0)
+        if most > _MOST_ARGUMENTS:
+            raise MisfitError("", f"PyTorch's operators have at most {_MOST_ARGUMENTS} arguments")
         self.mutated = tuple(
             one.slot for one in self.arguments if one.type == "Tensor" and one.leaf and one.leaf.is_mutated
         )
