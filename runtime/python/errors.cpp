@@ -198,8 +198,8 @@ void bind_errors(py::module_& module) {
     // Such calls raise RuntimeError in PyTorch, too.
     types.argument_runtime =
         make_type(module, "ArgumentRuntimeError",
-                  "Arguments are on different devices or overlap, or there is no derivative or no "
-                  "deterministic kernel; nothing was launched.",
+                  "Arguments are on different devices or overlap, or what was asked for has no kernel: a "
+                  "derivative.",
                   py::make_tuple(exception(types.argument), exception(PyExc_RuntimeError)));
     types.artifact = make_type(module, "ArtifactError",
                                "A .kfa file is missing, altered, truncated, newer than this runtime, or has "
