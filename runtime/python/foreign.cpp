@@ -196,7 +196,7 @@ bool take_tensor(const dlpack::Tensor& given, ForeignTensor& tensor, Refusal* wh
 }
 
 std::string unreadable_text(const py::error_already_set& error) {
-    const std::string text = py::bytes(py::str(error.value()).attr("encode")("utf-8", "replace"));
+    const std::string text = py::bytes(py::str(error.value()).attr("encode")("utf8", "replace"));
     return "it can't be read: " + text.substr(0, text.find('\n'));
 }
 

@@ -11,7 +11,7 @@
 namespace kf::python {
 namespace {
 
-using Dispatch = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+using Dispatch = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
 
 /// What calls the bound functions: pybind11's own. One for all of them.
 Dispatch& dispatcher() {
@@ -67,7 +67,7 @@ std::string reworded(const std::string& text) {
     return result + ", not (" + values + ")";
 }
 
-PyObject* dispatch(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* keywords) {
+PyObject* dispatch(PyObject* self, PyObject* const* values, std::size_t count, PyObject* keywords) {
     PyObject* const result = dispatcher()(self, values, count, keywords);
     if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return result;
     return guarded([&]() -> py::object {
@@ -113,7 +113,7 @@ void refuse_constructor(py::handle type, const std::string& name) {
         [name, text](const py::object&, const py::args&, const py::kwargs&) {
             refuse(ErrorCode::type_mismatch, {name, {}}, text);
         },
-        py::is_method(type), py::name("__init__"));
+        py::is_method(type), py::name("refuse"));  // pybind11 looks for its own in an "__init__"
 }
 
 }  // namespace

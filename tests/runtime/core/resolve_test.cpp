@@ -46,7 +46,8 @@ TEST(Resolve, ListsCandidates) {
                  AllOf(HasSubstr("add: no overload takes (an int32 tensor of shape (3,), a whole number)"),
                        HasSubstr("; candidates:\n  add(a: float tensor[1], b: float) -> float tensor[1]\n"
                                  "    argument 'a': expected float tensor[1], found an int32 tensor of shape "
-                                 "(3,)\n"),
+                                 "(3,); made of floats it is one, kf.Tensor([1., …]), or with "
+                                 "dtype=np.float32\n"),
                        HasSubstr(" more, farther off: 'add.signatures' lists them")),
                  [] {
                      resolve(overloads(), std::vector{given(ScalarType::int32, {3}), whole_value(), none()});

@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "core/artifact.h"
@@ -194,13 +197,47 @@ TEST_F(GenerateTest, ARunIsAFunctionOfItsInputs) {
     }
 }
 
+/// Calls a function before it compiles: everything has been read by then.
+class CalledBack : public CudaCompiler {
+public:
+    CalledBack(std::shared_ptr<const CudaCompiler> own, std::function<void()> before)
+        : own_(std::move(own)), before_(std::move(before)) {}
+    [[nodiscard]] std::string version() const override { return own_->version(); }
+    [[nodiscard]] std::vector<std::string> architectures() const override { return own_->architectures(); }
+    [[nodiscard]] Outcome<CudaCode> compile(const CudaProgram& program, const std::string& architecture,
+                                            const std::string& precompiled) const override {
+        before_();
+        return own_->compile(program, architecture, precompiled);
+    }
+    [[nodiscard]] bool precompile(const std::string& prelude, const std::string& architecture,
+                                  const std::string& file) const override {
+        return own_->precompile(prelude, architecture, file);
+    }
+    [[nodiscard]] Diagnostics check(const std::string& source,
+                                    const std::string& architecture) const override {
+        return own_->check(source, architecture);
+    }
+    [[nodiscard]] std::string build() const override { return own_->build(); }
+    [[nodiscard]] std::vector<std::filesystem::path> files() const override { return own_->files(); }
+    [[nodiscard]] std::vector<std::filesystem::path> headers(const std::string& source) const override {
+        return own_->headers(source);
+    }
+
+private:
+    std::shared_ptr<const CudaCompiler> own_;
+    std::function<void()> before_;
+};
+
 /// The kernels are of what was read first, and the next run must see that this is no longer there.
 TEST_F(GenerateTest, AnEditDuringTheRunIsSeenByTheNext) {
     const std::string call = R"({"function": "squared", "args": {"x": "tensor[1]"}})";
     const auto path = folder_.path() / "m.slang";
-    const OpenCuda edits = [&](const auto& folders) {
-        (void)folder_.write("m.slang", std::string(functions) + "float more() { return 1; }");
-        return open_wheel(folders);
+    const OpenCuda edits = [&](const auto& folders) -> Outcome<std::shared_ptr<const CudaCompiler>> {
+        const auto opened = open_wheel(folders);
+        if (!opened) return opened.errors();
+        return std::shared_ptr<const CudaCompiler>(std::make_shared<CalledBack>(opened.value(), [&] {
+            (void)folder_.write("m.slang", std::string(functions) + "float more() { return 1; }");
+        }));
     };
     const auto generated = generate(R"([{"cuda": {"arch": ["sm_90"]}}])", call, edits);
     ASSERT_TRUE(generated) << describe(generated.errors());
