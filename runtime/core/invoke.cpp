@@ -218,12 +218,12 @@ private:
 
     /// Makes these values' tensors of the memory that the kernel writes to.
     void keep_values() {
-        for (std::size_t item = 0; item < given_.size(); ++item) {
+        for (std::size_t item = 0; recorder_ != nullptr && item < given_.size(); ++item) {
             const std::size_t i = manifest::leaf_of(call_, item);
+            if (!is_kept_value(i)) continue;
             const auto at = static_cast<std::uint64_t>(binding_.arguments[i].value_at);
-            const ElementType element = element_type(call_.arguments[i].element);
-            if (is_kept_value(i))
-                given_[item].allocated = one_element(module_.device().state(), temporary_, at, element);
+            given_[item].allocated = one_element(module_.device().state(), temporary_, at,
+                                                 element_type(call_.arguments[i].element));
         }
     }
 

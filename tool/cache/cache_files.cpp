@@ -56,20 +56,6 @@ std::optional<Diagnostic> unwritable(const fs::path& path) {
     return file_error("file-unwritable", path, "the file can't be written");
 }
 
-std::int64_t nanoseconds(const timespec& time) {
-    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
-FileStatus status_of(const struct stat& found) {
-    FileStatus status;
-    status.is_directory = S_ISDIR(found.st_mode);
-    status.size = status.is_directory ? 0 : static_cast<std::uint64_t>(found.st_size);
-    status.modified = nanoseconds(found.st_mtim);
-    status.changed = nanoseconds(found.st_ctim);
-    status.serial = found.st_ino;
-    return status;
-}
-
 }  // namespace
 
 std::optional<FileStatus> CacheFiles::status(const fs::path& path) const {

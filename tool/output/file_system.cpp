@@ -41,11 +41,7 @@ fs::path absolute_from(const fs::path& folder, const fs::path& path) {
     return (fs::current_path() / folder / path).lexically_normal();
 }
 
-std::optional<FileStatus> DiskFileSystem::status(const fs::path& path) const {
-    struct stat found {};
-    if (::stat(path.c_str(), &found) != 0) {
-        return std::nullopt;
-    }
+FileStatus status_of(const struct stat& found) {
     const auto nanoseconds = [](const timespec& time) {
         return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
     };
@@ -56,6 +52,14 @@ std::optional<FileStatus> DiskFileSystem::status(const fs::path& path) const {
     status.changed = nanoseconds(found.st_ctim);
     status.serial = found.st_ino;
     return status;
+}
+
+std::optional<FileStatus> DiskFileSystem::status(const fs::path& path) const {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) {
+        return std::nullopt;
+    }
+    return status_of(found);
 }
 
 Outcome<std::string> DiskFileSystem::read(const fs::path& path) const {

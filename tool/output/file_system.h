@@ -11,6 +11,8 @@
 
 #include "diagnostic/diagnostic.h"
 
+struct stat;
+
 namespace kf::gen {
 
 struct FileStatus {
@@ -20,6 +22,9 @@ struct FileStatus {
     std::int64_t changed = 0;   ///< when anything about the file changed last, which no program can set
     std::uint64_t serial = 0;   ///< another one for every file of a disk
 };
+
+/// What the system tells of a file, as runs compare it.
+[[nodiscard]] FileStatus status_of(const struct stat& found);
 
 /// Bytes; far above any spec, module or artifact.
 inline constexpr std::uint64_t max_file = std::uint64_t{1} << 30;

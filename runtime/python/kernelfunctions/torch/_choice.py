@@ -35,7 +35,8 @@ class MisfitError(Exception):
         return f"{name}: argument '{self.argument}': {self.reason}" if self.argument else f"{name}: {self}"
 
 
-_DEEPEST_LIST = 32
+#: So deep lists and structs are looked into. What nests deeper, or holds itself, no call takes.
+DEEPEST = 14
 
 #: Keywords of a call that are none of its parameters.
 RESERVED = ("shape", "stream", "reads", "writes")
@@ -363,7 +364,7 @@ def _cost_of_other_memory(slot: Slot, leaf: Leaf, value: Any) -> int:
 def _depth(value: Any) -> int:
     """Returns how deep lists are nested, up to more than any call takes: one may hold itself."""
     depth = 0
-    while isinstance(value, list | tuple) and depth < _DEEPEST_LIST:
+    while isinstance(value, list | tuple) and depth < DEEPEST:
         depth += 1
         value = value[0] if value else None
     return depth

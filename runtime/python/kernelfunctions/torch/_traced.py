@@ -10,7 +10,7 @@ import torch
 
 from kernelfunctions._kf import ArgumentError, _check_gradients_of_globals
 from kernelfunctions._torch_functions import function_of
-from kernelfunctions.torch._choice import Endings, MisfitError, TensorKind, ending_of
+from kernelfunctions.torch._choice import DEEPEST, Endings, MisfitError, TensorKind, ending_of
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._overloads import choose, refuse_call
 from kernelfunctions.torch._route import Route, Taking, classes
@@ -42,15 +42,11 @@ def _state(key: str) -> "State":
     return known
 
 
-#: See _watched.py.
-_DEEPEST = 14
-
-
 def _kind(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) -> Any:
     """What of an argument decides how a call is traced; made of what is constant in a graph."""
     if isinstance(value, torch.Tensor):
         return ("tensor", value.dtype, value.ndim, ending_of(value, endings))
-    is_opened = depth <= _DEEPEST
+    is_opened = depth <= DEEPEST
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields") and is_opened:
         return ("list", *[_kind(one, endings, fields, depth + 1) for one in value])
     if isinstance(value, dict) and is_opened:
@@ -286,7 +282,7 @@ def _along(source: Any, path: Sequence[Any], args: Sequence[Any], kwargs: dict[s
 
 def _is_cast_on(device: str, values: Sequence[Any], fields: Sequence[str], depth: int = 0) -> bool:
     """Whether autocast is on for a device, and a tensor there is among these values or what they hold."""
-    if not torch.is_autocast_enabled(device) or depth > _DEEPEST:
+    if not torch.is_autocast_enabled(device) or depth > DEEPEST:
         return False
     for value in values:
         if isinstance(value, torch.Tensor):

@@ -14,6 +14,7 @@ from torch.overrides import handle_torch_function, has_torch_function
 from kernelfunctions import _kf
 from kernelfunctions.torch._autograd import call_eagerly, call_transformed
 from kernelfunctions.torch._choice import (
+    DEEPEST,
     RESERVED,
     Endings,
     MisfitError,
@@ -174,10 +175,15 @@ def _call_of_these(state: State, _function: _kf.Function, *args: Any, **kwargs: 
     return call_with(state, args, kwargs)
 
 
+def _given(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """Returns what a call gives for each slot of its plan."""
+    return values_of(plan.call, plan.slots, bind(plan.call, args, kwargs))
+
+
 def _views_read(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
     """Returns the views that a call only reads, of memory that it doesn't write."""
     plan = plan_of(state, args, kwargs, False)
-    values = values_of(plan.call, plan.slots, bind(plan.call, args, kwargs))
+    values = _given(plan, args, kwargs)
     read: list[torch.Tensor] = []
     written: set[int] = set()
     for slot, value in zip(plan.slots, values, strict=True):
@@ -188,10 +194,6 @@ def _views_read(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         elif slot.leaf.is_mutated or slot.is_output:
             written.add(value.untyped_storage().data_ptr())
     return [one for one in read if one.untyped_storage().data_ptr() not in written]
-
-
-#: So deep structs and lists are looked into. What nests deeper, or holds itself, no call takes.
-_DEEPEST = 14
 
 
 def _fields_of(value: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
@@ -206,7 +208,7 @@ def _key(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) ->
     kind = type(value)
     if kind is _Tensor or kind is _Parameter or isinstance(value, _Tensor):
         return kind, value.dtype, value.ndim, ending_of(value, endings)
-    if kind in (int, float, bool) or depth > _DEEPEST:
+    if kind in (int, float, bool) or depth > DEEPEST:
         return kind
     deeper = depth + 1
     if kind in (list, tuple):
@@ -252,7 +254,7 @@ def _tensors(value: Any, fields: Sequence[str], depth: int = 0) -> Iterator[torc
     if isinstance(value, _Tensor):
         yield value
         return
-    if depth > _DEEPEST or isinstance(value, int | float | str):
+    if depth > DEEPEST or isinstance(value, int | float | str):
         return
     if isinstance(value, list | tuple):
         held: Any = value
@@ -322,9 +324,7 @@ def call_with_casts(function: _kf.Function, args: tuple[Any, ...], kwargs: dict[
         plan = plan_of(state, args, kwargs, _is_autocast(state, args, kwargs))
         is_given = any(
             slot.is_output and value is not None
-            for slot, value in zip(
-                plan.slots, values_of(plan.call, plan.slots, bind(plan.call, args, kwargs)), strict=True
-            )
+            for slot, value in zip(plan.slots, _given(plan, args, kwargs), strict=True)
         )
     except _kf.ArgumentError:
         return NotImplemented
@@ -437,7 +437,7 @@ def _split(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Returns what goes into the call, and its reserved keywords; refuses outputs that are given."""
     slots = plan.slots
-    every = values_of(plan.call, slots, bind(plan.call, args, kwargs))
+    every = _given(plan, args, kwargs)
     for slot, value in zip(slots, every, strict=True):
         if slot.is_output and value is not None:
             text = (
