@@ -6,6 +6,7 @@
 
 #include "diagnostic/suggest.h"
 #include "plan/flag_enums.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/structs.h"
 #include "plan/types.h"
 #include "slang/kernel_source.h"
