@@ -145,6 +145,52 @@ def test_typed_buffers(forms: ModuleType, size: int) -> None:
     np.testing.assert_array_equal(marks.to_numpy(), [*(stops[:, 1] + 1), 1])
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_resources_in_cbuffers(forms: ModuleType, size: int) -> None:
+    """Each member is a global by its own name: textures, samplers, buffers, pointers, structs of them."""
+    gloss = numbers((2, size + 1), FLOAT, 1)
+    glaze = numbers((2, 4), FLOAT, 2)
+    dust = np.zeros(size, forms.Particle.dtype)
+    dust["mass"] = numbers((size,), FLOAT, 3)
+    weights = numbers((size,), FLOAT, 4)
+    maps = [kf.Texture.from_numpy(texels, "r32f") for texels in (glaze * 0, glaze)]
+    finished = forms.finished.set(
+        shine=3,
+        gloss=kf.Texture.from_numpy(gloss, "r32f"),
+        dust=kf.Buffer.from_numpy(dust),
+        weights=kf.Tensor.from_numpy(weights),
+        glaze={"maps": maps, "depth": 2},
+        nearest=kf.Sampler(filter="nearest", address="repeat"),
+    )
+    expected = 3 * gloss[1, :size] + dust["mass"] * weights + 2 * glaze[0, np.arange(size) % 4]
+    np.testing.assert_allclose(finished(indices(size)).to_numpy(), expected, rtol=1e-5, atol=1e-6)
+    again = finished.set(shine=0, dust=kf.Buffer.from_numpy(np.zeros_like(dust)))
+    expected = 2 * glaze[0, np.arange(size) % 4]
+    np.testing.assert_allclose(again(indices(size)).to_numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pointers_in_blocks(forms: ModuleType, size: int) -> None:
+    """Tensors, buffers and addresses, in arrays and structs of any depth."""
+    written = kf.Tensor.from_numpy(np.full(size + 4, 77, FLOAT))
+    rows = [numbers((size,), FLOAT, i) for i in range(4)]
+    stock = np.zeros(size, forms.Particle.dtype)
+    stock["mass"] = numbers((size,), FLOAT, 5)
+    last = kf.Tensor.from_numpy(rows[3])
+    shelves = [
+        {"rows": [written[:size], kf.Buffer.from_numpy(rows[1], writable=True)], "first": (1, 2)},
+        {"rows": [kf.Tensor.from_numpy(rows[2]), last], "first": (3, 4)},
+    ]
+    values = {"shelves": shelves, "stock": kf.Buffer.from_numpy(stock, writable=True), "price": 0.5}
+    stored = forms.stored.set(store=values)
+    expected = rows[3] * np.float32(0.5) + stock["mass"] + 4
+    np.testing.assert_allclose(stored(indices(size)).to_numpy(), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(written.to_numpy(), [78] * size + [77] * 4)
+    again = stored.set(store={"price": 0})
+    expected = stock["mass"] + 4
+    np.testing.assert_allclose(again(indices(size)).to_numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
 def test_entry_points(forms: ModuleType) -> None:
     """Its groupshared memory is its own."""
     out = kf.Buffer.from_numpy(np.full(64, -1, FLOAT), writable=True)

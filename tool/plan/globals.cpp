@@ -7,6 +7,7 @@
 #include "diagnostic/suggest.h"
 #include "plan/flag_enums.h"
 #include "plan/kinds/whole_tensor.h"
+#include "plan/memory_layout.h"
 #include "plan/structs.h"
 #include "plan/types.h"
 #include "slang/kernel_source.h"
@@ -15,14 +16,17 @@ namespace kf::gen {
 
 namespace {
 
+/// Whether the host sets the elements of such an array, and the fields of such a struct, one by one.
+bool is_set_by_parts(const Type& type) {
+    return holds_resource(type) || holds_tensor(type) || holds_pointer(type);
+}
+
 /// What the host sets for it: a tensor, buffer or pointer for what is one, the fields of a struct with
-/// buffers or tensors in it, else a value. One kind feeds all elements of an array. `name`: "scene.image".
+/// some in it, else a value. One kind feeds all elements of an array. `name`: "scene.image".
 KindSpec kind_of(const Type& type, const Location& location, const std::string& name,
                  const std::vector<NamedText>& formats) {
-    const TypeKind inner = innermost_of_arrays(type).kind;
-    const bool by_elements = type.kind == TypeKind::array &&
-                             (holds_resource(type) || holds_tensor(type) || inner == TypeKind::pointer);
-    if (by_elements) return kind_of(type.element.front(), location, name, formats);
+    if (type.kind == TypeKind::array && is_set_by_parts(type))
+        return kind_of(type.element.front(), location, name, formats);
     KindSpec kind;
     kind.location = location;
     kind.kind = Kind::value;
@@ -52,7 +56,7 @@ KindSpec kind_of(const Type& type, const Location& location, const std::string& 
     } else if (type.kind == TypeKind::sampler) {
         kind.kind = Kind::sampler;
         kind.spelling = "sampler";
-    } else if (holds_resource(type) || holds_tensor(type)) {
+    } else if (is_set_by_parts(type)) {
         kind.kind = Kind::fields;
         kind.spelling = "{fields}";
         for (const Field& field : type.fields)

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "slang/session.h"
 
@@ -35,6 +37,7 @@ public:
     }
 
     [[nodiscard]] const std::vector<Declared>& globals() const { return globals_; }
+    [[nodiscard]] bool is_cbuffer(const std::string& name) const { return groups_.contains(name); }
 
     /// The path of a file that is named without its folder.
     [[nodiscard]] std::string path_of(const std::string& file) const {
@@ -56,10 +59,14 @@ private:
                 case DeclReflection::Kind::Variable: add(child, holds_globals); break;
                 case DeclReflection::Kind::Namespace:
                 case DeclReflection::Kind::Unsupported: walk(child, holds_globals); break;
-                case DeclReflection::Kind::Struct:
+                case DeclReflection::Kind::Struct: {
                     // A cbuffer's members are globals of their own.
-                    walk(child, std::string_view(child.getName()).starts_with("SLANG_ParameterGroup"));
+                    constexpr std::string_view group = "SLANG_ParameterGroup_";
+                    const std::string_view name = child.getName();
+                    if (name.starts_with(group)) groups_.emplace(name.substr(group.size()));
+                    walk(child, name.starts_with(group));
                     break;
+                }
                 case DeclReflection::Kind::Generic:
                     if (DeclReflection* inner = child.asGeneric()->getInnerDecl())
                         if (inner->getKind() == DeclReflection::Kind::Struct) walk(*inner, false);
@@ -81,6 +88,7 @@ private:
 
     slang::ISession* session_;
     std::vector<Declared> globals_;
+    std::set<std::string> groups_;  ///< the names of cbuffers
     std::vector<std::string> files_;
 };
 
@@ -126,6 +134,7 @@ void place_reached(slang::ISession& session, Sources& sources, std::vector<Reach
             const std::string* text = sources.find(one.used.file);
             if (text != nullptr) one.line = trimmed_line(*text, one.used.line);
         }
+        if (!one.member.empty() && walker.is_cbuffer(one.name)) one.name = std::exchange(one.member, {});
         const bool is_variable = one.what == Reach::parameter || one.what == Reach::static_variable ||
                                  one.what == Reach::group_memory;
         const std::vector<const Declared*> declared =

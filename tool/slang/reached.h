@@ -27,6 +27,7 @@ struct Reached {
     Reach what = Reach::parameter;
     std::string
         name;  ///< the variable's, without its namespace, or the intrinsic's as far as the code says it
+    std::string member;        ///< of the variable, where that is a resource; a cbuffer's is a global itself
     Location declared;         ///< of a variable; unknown for those inside of functions
     bool initialised = false;  ///< a parameter that is declared with a value
     Location used;             ///< the statement that reaches it
@@ -39,7 +40,7 @@ struct Reached {
 /// Whether it is one of `known`. Parameters of one name may be several, where several files use them.
 [[nodiscard]] inline bool is_known(const std::vector<Reached>& known, const Reached& one) {
     return std::any_of(known.begin(), known.end(), [&](const Reached& other) {
-        return other.what == one.what && other.name == one.name &&
+        return other.what == one.what && other.name == one.name && other.member == one.member &&
                (one.what != Reach::parameter || other.used.file == one.used.file);
     });
 }

@@ -209,8 +209,10 @@ private:
         std::string name = names_[id];
         constexpr std::string_view around = "globalParams.";
         if (name.starts_with(around)) name.erase(0, around.size());
-        if (!name.starts_with(probe_buffer))
-            add(Reach::parameter, name.substr(0, name.find('.')), first_use(id));
+        if (name.starts_with(probe_buffer)) return;
+        const std::size_t dot = std::min(name.find('.'), name.size());
+        const std::string member = name.substr(std::min(dot + 1, name.size()));
+        add(Reach::parameter, name.substr(0, dot), first_use(id), member.substr(0, member.find('.')));
     }
 
     /// A variable that nothing writes but its declaration stays as it is.
@@ -390,10 +392,11 @@ private:
         return is_composed && &step == &steps_.front();
     }
 
-    void add(Reach what, std::string name, const Step* step) {
+    void add(Reach what, std::string name, const Step* step, std::string member = {}) {
         Reached one;
         one.what = what;
         one.name = std::move(name);
+        one.member = std::move(member);
         if (step != nullptr) one.used = step->place;
         if (is_known(reached_, one)) return;
         if (step != nullptr) {
