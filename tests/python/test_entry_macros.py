@@ -69,6 +69,24 @@ def test_macros_of_the_spec(generator: Generator) -> None:
     np.testing.assert_array_equal(y, sums(32))
 
 
+def test_functions_of_the_same_name_stay_functions(generator: Generator) -> None:
+    """Namespaces and included files have functions that are called as an entry point is."""
+    text = FILL.replace("MACROS", "#define GROUP [numthreads(64, 1, 1)]").replace("SIZE", "64")
+    text = text.replace("ENTRY", '#include "others.slangh"\n[shader("compute")] GROUP')
+    text += "namespace scaled { float fill(float x, float y) { return x * y; } }\n"
+    (generator.folder / "others.slangh").write_text(
+        "namespace added { float fill(float x, float y) { return x + y; } }\n"
+    )
+    calls = [{**call, "name": call["function"].replace(".", "_")} for call in entry("fill", "scaled.fill")]
+    calls.append({**calls[1], "function": "added.fill", "name": "added_fill"})
+    module = generator.module({"m.slang": text}, calls)
+    y = np.full(len(x), 77, np.float32)
+    module.fill.threads(100)(x, y)
+    np.testing.assert_array_equal(y, sums(64))
+    np.testing.assert_array_equal(module.scaled_fill(x, x).to_numpy(), x * x)
+    np.testing.assert_array_equal(module.added_fill(x, x).to_numpy(), x + x)
+
+
 def test_what_no_macro_shows_is_refused_by_name(generator: Generator) -> None:
     text = FILL.replace("MACROS", "#define SIZES numthreads(64, 1, 1)").replace("ENTRY", "[SIZES]")
     assert generator.run({"m.slang": text.replace("SIZE;", "64;")}, entry("fill")) == 1

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnostic/diagnostic.h"
+
 namespace kf::gen {
 
 /// Whether one of a function's attributes, without blanks, makes it an entry point of a compute pipeline or a
@@ -57,8 +59,7 @@ struct EntryRange {
 
 /// What Slang says of an entry point whose attributes a macro writes.
 struct MacroEntry {
-    std::string file;  ///< its module's
-    std::string name;  ///< its last one
+    Location place;  ///< where it is declared
     bool is_compute = false;
     std::array<std::int64_t, 3> group_size{};
 

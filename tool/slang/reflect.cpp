@@ -73,11 +73,8 @@ public:
             }
         }
         for (const MacroEntry& entry : entries) {
-            if (canonical_path(module.getFilePath()) != entry.file) continue;
             for (Function& function : *functions_) {
-                if (function.name.substr(function.name.rfind('.') + 1) != entry.name ||
-                    function.entry == EntryPoint::by_macros)
-                    continue;
+                if (function.location != entry.place || function.entry == EntryPoint::by_macros) continue;
                 function.entry = entry.is_compute ? EntryPoint::compute : EntryPoint::other;
                 function.group_size = entry.group_size;
             }

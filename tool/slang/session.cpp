@@ -77,6 +77,20 @@ Location place_of(slang::ISession& session, slang::DeclReflection& declaration) 
     return {place.filePath, std::max<SlangInt>(place.line, 0), std::max<SlangInt>(place.column, 0)};
 }
 
+/// Where the function is declared among these and those of their namespaces; nothing where it isn't.
+static Location place_of(slang::ISession& session, slang::DeclReflection& parent,
+                         slang::FunctionReflection* function) {
+    using Kind = slang::DeclReflection::Kind;
+    for (unsigned index = 0; index < parent.getChildrenCount(); ++index) {
+        slang::DeclReflection& child = *parent.getChild(index);
+        if (child.getKind() == Kind::Func && child.asFunction() == function) return place_of(session, child);
+        // The second is an included file's.
+        if (child.getKind() != Kind::Namespace && child.getKind() != Kind::Unsupported) continue;
+        if (Location place = place_of(session, child, function); place.line > 0) return place;
+    }
+    return {};
+}
+
 std::vector<MacroEntry> entry_points_of(slang::ISession& session) {
     std::vector<MacroEntry> entries;
     for (slang::IModule* module : loaded_modules(session)) {
@@ -91,8 +105,7 @@ std::vector<MacroEntry> entry_points_of(slang::ISession& session) {
             std::array<SlangUInt, 3> size{};
             reflection.getComputeThreadGroupSize(size.size(), size.data());
             MacroEntry& found = entries.emplace_back();
-            found.file = canonical_path(path).string();
-            found.name = reflection.getName();
+            found.place = place_of(session, *module->getModuleReflection(), entry->getFunctionReflection());
             found.is_compute = reflection.getStage() == SLANG_STAGE_COMPUTE;
             std::copy(size.begin(), size.end(), found.group_size.begin());
         }
