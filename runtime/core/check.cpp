@@ -441,12 +441,9 @@ void check_constant_list(const Manifest& manifest) {
 
 void check_kernel(const Manifest& manifest, const Kernel& kernel, ImageDigests& digests) {
     const std::string where = "kernel '" + kernel.name + "'";
-    std::int64_t threads = 1;
-    for (const std::uint32_t extent : kernel.group_size) {
-        require(extent >= 1 && extent <= max_group_threads, where, "a group size out of range");
-        threads *= extent;
-    }
-    require(threads <= max_group_threads, where, "a group size out of range");
+    std::array<std::int64_t, 3> group{1, 1, 1};
+    std::copy(kernel.group_size.begin(), kernel.group_size.end(), group.begin());
+    require(is_possible_group(group), where, "a group size out of range");
     require(kernel.calls_per_thread >= 1 && kernel.calls_per_thread <= 64, where,
             "calls of a thread out of range");
     require(!kernel.layouts.empty() && !kernel.images.empty(), where, "no image");

@@ -81,35 +81,6 @@ std::string values_text(const Manifest& manifest, const ConstantValues& values) 
     return text;
 }
 
-/// Other kernels than those of the function count for nothing.
-void check_groups(const Manifest& manifest, const manifest::Function& function,
-                  const ConstantValues& values) {
-    for (const manifest::Call& call : function.calls) {
-        if (call.forward.contiguous < 0) continue;
-        const Kernel& kernel = manifest.kernels[static_cast<std::size_t>(call.forward.contiguous)];
-        std::uint64_t threads = 1;
-        std::string text;
-        for (const manifest::GroupExtent& extent : kernel.group_extents) {
-            const std::int64_t one = threads_along(extent, values);
-            threads *= static_cast<std::uint64_t>(one);
-            text += (text.empty() ? "" : ", ") + std::to_string(one);
-        }
-        if (threads >= 1 && threads <= manifest::max_group_threads) continue;
-        throw ArgumentError(ErrorCode::value_range,
-                            function.name + ": options: constants: with " + values_text(manifest, values) +
-                                " a group has [" + text + "] threads; expected 1 to " +
-                                std::to_string(manifest::max_group_threads) + " in all");
-    }
-}
-
-}  // namespace
-
-ConstantValues default_constants(const Manifest& manifest) {
-    ConstantValues values;
-    for (const RunTimeConstant& constant : manifest.constants) values.push_back(constant.values.front());
-    return values;
-}
-
 std::int64_t threads_along(const manifest::GroupExtent& extent, const ConstantValues& values) {
     constexpr std::int64_t too_many = std::int64_t{1} << 20;
     std::int64_t product = std::min(extent.factor, too_many);
@@ -121,6 +92,38 @@ std::int64_t threads_along(const manifest::GroupExtent& extent, const ConstantVa
         product = std::min(product * std::min(factor, too_many), too_many);
     }
     return product;
+}
+
+/// Other kernels than those of the function count for nothing.
+void check_groups(const Manifest& manifest, const manifest::Function& function,
+                  const ConstantValues& values) {
+    for (const manifest::Call& call : function.calls) {
+        if (call.forward.contiguous < 0) continue;
+        const Kernel& kernel = manifest.kernels[static_cast<std::size_t>(call.forward.contiguous)];
+        if (kernel.group_extents.empty()) continue;
+        const std::array<std::int64_t, 3> size = group_size_with(kernel.group_extents, values);
+        if (manifest::is_possible_group(size)) continue;
+        throw ArgumentError(ErrorCode::value_range, function.name + ": options: constants: with " +
+                                                        values_text(manifest, values) + " a group has [" +
+                                                        join(size) + "] threads; expected " +
+                                                        manifest::possible_groups);
+    }
+}
+
+}  // namespace
+
+ConstantValues default_constants(const Manifest& manifest) {
+    ConstantValues values;
+    for (const RunTimeConstant& constant : manifest.constants) values.push_back(constant.values.front());
+    return values;
+}
+
+std::array<std::int64_t, 3> group_size_with(const manifest::GroupExtents& extents,
+                                            const ConstantValues& values) {
+    std::array<std::int64_t, 3> size{1, 1, 1};
+    std::transform(extents.begin(), extents.end(), size.begin(),
+                   [&](const manifest::GroupExtent& extent) { return threads_along(extent, values); });
+    return size;
 }
 
 std::optional<std::uint64_t> constant_bits(const std::string& text, ScalarType type) {
@@ -183,9 +186,11 @@ Manifest choose_constants(const Manifest& all, const ConstantValues& values) {
             kernel.chosen.push_back({static_cast<std::uint32_t>(index), pipeline_bytes(type),
                                      constant_bits(values[i], type).value_or(0)});
         }
-        for (std::size_t i = 0; i < kernel.group_extents.size(); ++i)
-            kernel.group_size.at(i) =
-                static_cast<std::uint32_t>(threads_along(kernel.group_extents[i], values));
+        if (!kernel.group_extents.empty()) {
+            const std::array<std::int64_t, 3> size = group_size_with(kernel.group_extents, values);
+            std::transform(size.begin(), size.end(), kernel.group_size.begin(),
+                           [](std::int64_t one) { return static_cast<std::uint32_t>(one); });
+        }
         std::erase_if(kernel.images, [&](const manifest::Image& image) {
             return !image.constants.empty() && image.constants != values;
         });

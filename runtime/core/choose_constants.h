@@ -1,6 +1,7 @@
 // Kernels with other values of the constants that run time chooses.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,9 +17,10 @@ using ConstantValues = std::vector<std::string>;
 
 [[nodiscard]] ConstantValues default_constants(const manifest::Manifest& manifest);
 
-/// Counts the threads of a group along one dimension: 2^20 for as many or more, which no group has, and 0 for
-/// a value that isn't a number from 1 on.
-[[nodiscard]] std::int64_t threads_along(const manifest::GroupExtent& extent, const ConstantValues& values);
+/// Counts the threads of a group along each dimension: 2^20 for as many or more, which no group has, and 0
+/// for a value that isn't a number from 1 on.
+[[nodiscard]] std::array<std::int64_t, 3> group_size_with(const manifest::GroupExtents& extents,
+                                                          const ConstantValues& values);
 
 /// The bits of a value, the lowest first; nothing where the type has no such value.
 [[nodiscard]] std::optional<std::uint64_t> constant_bits(const std::string& text, ScalarType type);

@@ -3,6 +3,7 @@
 
 #include <kf/types.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,7 +40,12 @@ struct ChosenConstant {
 /// x first, three of them; none where no constant says any of it.
 using GroupExtents = std::vector<GroupExtent>;
 
-/// Threads of a group, at most.
-inline constexpr std::int64_t max_group_threads = 1024;
+/// Whether a group can have so many threads, x first: CUDA's limits, which Vulkan's drivers have, too.
+[[nodiscard]] constexpr bool is_possible_group(const std::array<std::int64_t, 3>& size) {
+    constexpr std::int64_t most = 1024;
+    const auto& [x, y, z] = size;
+    return x >= 1 && y >= 1 && z >= 1 && x <= most && y <= most && z <= 64 && x * y * z <= most;
+}
+inline constexpr const char* possible_groups = "1 to 1024 threads in all, and up to 64 along z";
 
 }  // namespace kf::manifest

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/choose_constants.h"
 #include "core/interface.h"
 #include "core/join.h"
 #include "core/sha256.h"
@@ -131,7 +132,9 @@ private:
                 const manifest::GroupExtents extents = std::exchange(call.group_extents, {});
                 call.link = link.with(values);
                 if (!extents.empty()) {
-                    const auto size = size_with(extents, values);
+                    const auto size = detail::group_size_with(extents, values);
+                    // The runtime refuses the combination.
+                    if (!manifest::is_possible_group(size)) continue;
                     std::transform(size.begin(), size.end(), call.group_size.begin(),
                                    [](std::int64_t extent) { return static_cast<std::uint32_t>(extent); });
                 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/choose_constants.h"
 #include "core/join.h"
 #include "plan/candidates.h"
 #include "plan/group_extents.h"
@@ -122,12 +123,6 @@ std::optional<Diagnostic> check_computed(const Function& function, const LinkTim
                        "listed at " + format_place(kept.front()->given)}};
 }
 
-bool is_possible(const std::array<std::int64_t, 3>& size) {
-    const auto& [x, y, z] = size;
-    constexpr std::int64_t most = manifest::max_group_threads;
-    return x > 0 && y > 0 && z > 0 && x <= most && y <= most && z <= 64 && x * y * z <= most;
-}
-
 /// "group-size" for a value that run time is to choose from and that no group can have; others keep their
 /// defaults.
 std::optional<Diagnostic> check_listed_sizes(const Function& function, const manifest::GroupExtents& extents,
@@ -138,14 +133,14 @@ std::optional<Diagnostic> check_listed_sizes(const Function& function, const man
         std::vector<std::string> values = link.default_values();
         for (const std::string& value : kept[i]->values) {
             values[i] = value;
-            const auto size = size_with(extents, values);
-            if (is_possible(size)) continue;
+            const auto size = detail::group_size_with(extents, values);
+            if (manifest::is_possible_group(size)) continue;
             return Diagnostic{Severity::error,
                               "group-size",
                               kept[i]->given,
                               "with '" + kept[i]->name + "' = " + value + " '" + function.name +
-                                  "' has groups of " + size_text(size) +
-                                  "; at most 1024 threads in all, and 64 along z, are possible",
+                                  "' has groups of " + size_text(size) + "; expected " +
+                                  manifest::possible_groups,
                               {"declared at " + format_place(function.location)}};
         }
     }
@@ -196,14 +191,13 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
             {"say it in the call: \"threads\": [16, 16]", "declared at " + format_place(function.location)}};
     }
     const auto& [x, y, z] = *said;
-    if (!is_possible(*said)) {
-        return Diagnostic{Severity::error,
-                          "group-size",
-                          place,
-                          "groups of " + size_text(*said) +
-                              " are too large: at most 1024 threads in all, and "
-                              "64 along z",
-                          {"declared at " + format_place(function.location)}};
+    if (!manifest::is_possible_group(*said)) {
+        return Diagnostic{
+            Severity::error,
+            "group-size",
+            place,
+            "groups of " + size_text(*said) + " are too large; expected " + manifest::possible_groups,
+            {"declared at " + format_place(function.location)}};
     }
     return std::array{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
                       static_cast<std::uint32_t>(z)};

@@ -88,18 +88,9 @@ std::optional<LinkedGroup> linked_group(const std::vector<std::string>& text, co
                                         const LinkTime& link) {
     std::optional<manifest::GroupExtents> extents = group_extents(text, function, link);
     if (!extents) return std::nullopt;
-    LinkedGroup group{size_with(*extents, link.default_values()), {}};
+    LinkedGroup group{detail::group_size_with(*extents, link.default_values()), {}};
     if (is_chosen(*extents)) group.extents = std::move(*extents);
     return group;
-}
-
-std::array<std::int64_t, 3> size_with(const manifest::GroupExtents& extents,
-                                      const std::vector<std::string>& values) {
-    std::array<std::int64_t, 3> size{1, 1, 1};
-    std::ranges::transform(extents, size.begin(), [&](const manifest::GroupExtent& extent) {
-        return detail::threads_along(extent, values);
-    });
-    return size;
 }
 
 }  // namespace kf::gen

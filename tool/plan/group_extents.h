@@ -22,10 +22,6 @@ namespace kf::gen {
 /// Tells whether run time chooses one of the extents.
 [[nodiscard]] bool is_chosen(const manifest::GroupExtents& extents);
 
-/// Counts the threads of such a group, x first, with these values of LinkTime::kept().
-[[nodiscard]] std::array<std::int64_t, 3> size_with(const manifest::GroupExtents& extents,
-                                                    const std::vector<std::string>& values);
-
 /// A group as linking decides it.
 struct LinkedGroup {
     std::array<std::int64_t, 3> size{};  ///< threads, x first; with the default values of what is kept

@@ -107,7 +107,7 @@ TEST(ChosenConstants, AreOfTheirTypes) {
           Row{"gain", "65520", ErrorCode::value_range, "expected half, -65504 to 65504, found 65520"},
           Row{"gain", "inf", ErrorCode::value_range, "found inf"},
           Row{"N", "0", ErrorCode::value_range, "with N = 0, flag = false, gain = 0.5 a group has [0, 1, 1]"},
-          Row{"N", "-4", ErrorCode::value_range, "expected 1 to 1024 in all"},
+          Row{"N", "-4", ErrorCode::value_range, "expected 1 to 1024 threads in all, and up to 64 along z"},
           Row{"N", "513", ErrorCode::value_range, "a group has [1026, 1, 1] threads"}}) {
         SCOPED_TRACE(row.text);
         Given given{{row.name, row.text}};
@@ -118,6 +118,21 @@ TEST(ChosenConstants, AreOfTheirTypes) {
             EXPECT_EQ(error.code(), row.code);
             EXPECT_THAT(error.what(), HasSubstr(row.message));
         }
+    }
+}
+
+TEST(ChooseConstants, KeepsGroupsFlatEnoughForDevices) {
+    Manifest all = two_values();
+    for (manifest::Kernel& kernel : all.kernels) kernel.group_extents = {{}, {}, {1, {0}}};
+    Given given{{"N", "64"}};
+    EXPECT_EQ(chosen_constants(all, 0, default_constants(all), given).front(), "64");
+    given = {{"N", "65"}};
+    try {
+        (void)chosen_constants(all, 0, default_constants(all), given);
+        ADD_FAILURE() << "it is taken";
+    } catch (const ArgumentError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::value_range);
+        EXPECT_THAT(error.what(), HasSubstr("a group has [1, 1, 65] threads"));
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/choose_constants.h"
 #include "tool/plan/fixture.h"
 
 namespace kf::gen {
@@ -29,8 +30,8 @@ TEST(GroupExtents, AreProducts) {
     ASSERT_TRUE(extents);
     EXPECT_THAT(*extents, ElementsAre(manifest::GroupExtent{2, {0}}, manifest::GroupExtent{15, {}},
                                       manifest::GroupExtent{4, {}}));
-    EXPECT_THAT(size_with(*extents, link.default_values()), ElementsAre(16, 15, 4));
-    EXPECT_THAT(size_with(*extents, {"16", "2"}), ElementsAre(32, 15, 4));
+    EXPECT_THAT(detail::group_size_with(*extents, link.default_values()), ElementsAre(16, 15, 4));
+    EXPECT_THAT(detail::group_size_with(*extents, {"16", "2"}), ElementsAre(32, 15, 4));
     EXPECT_TRUE(is_chosen(*extents));
 }
 
