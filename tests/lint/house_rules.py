@@ -78,6 +78,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "samples": ("runtime/include",),
     "tests/cmake": (),
     "tests/docs": ("runtime/include",),
+    "tests/mutation": (),
     "tests/fuzz": ("runtime/include", "runtime/core", "tool/diagnostic", "tool/spec"),
     "tests/package": ("runtime/include",),
     "tests/python/specs": ("runtime/include",),
