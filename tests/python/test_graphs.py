@@ -152,6 +152,39 @@ def test_gradients_and_training(gradients: ModuleType, calls: ModuleType) -> Non
         np.testing.assert_array_equal(array(x.grad), 4 * values + 7)
 
 
+@pytest.mark.parametrize("recorded", [True, False])
+def test_long_lists_keep_the_arguments_of_each_call(gradients: ModuleType, recorded: bool) -> None:
+    """Thousands of calls on memory of their own, whose arguments fill many pieces of the device's memory."""
+    count = 4000
+    values = (np.arange(8 * count, dtype=FLOAT) % 7).reshape(count, 8)
+    factors = np.arange(count, dtype=FLOAT) % 5
+    x = tensor(values).with_grads()
+    a, b, c = (tensor(factors + i).with_grads() for i in range(3))
+    g, encoder = kf.Graph(), kf.default_device().encoder()
+    calls = [(a[i : i + 1], b[i : i + 1], c[i : i + 1], x[i, ::2]) for i in range(count)]
+    f = gradients.polynomial
+    if recorded:
+        with g:
+            results = [f(*given) for given in calls]
+            for given, y in zip(calls, results, strict=True):
+                f.backward(*given, y)
+        g.replay()
+    else:
+        results = [f.append_to(encoder, *given) for given in calls]
+        for given, y in zip(calls, results, strict=True):
+            f.backward.append_to(encoder, *given, y)
+        encoder.submit()
+    every_other = values[:, ::2]
+    expected = factors[:, None] * every_other**2 + (factors + 1)[:, None] * every_other + factors[:, None] + 2
+    np.testing.assert_array_equal([y.to_numpy() for y in results], expected)
+    grad = np.zeros_like(values)
+    grad[:, ::2] = 2 * factors[:, None] * every_other + factors[:, None] + 1
+    np.testing.assert_array_equal(array(x.grad), grad)
+    np.testing.assert_array_equal(array(a.grad), (every_other**2).sum(1))
+    np.testing.assert_array_equal(array(b.grad), every_other.sum(1))
+    np.testing.assert_array_equal(array(c.grad), np.full(count, 4))
+
+
 def test_temporary_memory(sums: ModuleType) -> None:
     """Many calls read the same elements. What they add is small integers, so that no order rounds."""
     rng = np.random.default_rng(1)

@@ -58,6 +58,28 @@ TEST(ImageStates, PartsAreApart) {
     EXPECT_FALSE(states.conflicts(states.whole(), sampled, false, 2));
 }
 
+TEST(ImageStates, MipsMoveTogetherWhereTheSameLayersDo) {
+    ImageStates states(4, 4, resting);
+    // Of the second mip other layers are left, of the fourth one more, in the third all have moved.
+    for (const ImagePart& part :
+         {ImagePart{0, 1, 0, 2}, ImagePart{1, 1, 1, 2}, ImagePart{2, 1, 0, 4}, ImagePart{3, 1, 1, 1}})
+        move(states, part, copied);
+    EXPECT_THAT(move(states, states.whole(), copied),
+                ElementsAre(ImageStates::Transition{resting, {0, 1, 2, 2}},
+                            ImageStates::Transition{resting, {1, 1, 0, 1}},
+                            ImageStates::Transition{resting, {1, 1, 3, 1}},
+                            ImageStates::Transition{resting, {3, 1, 0, 1}},
+                            ImageStates::Transition{resting, {3, 1, 2, 2}}));
+    states = ImageStates(3, 3, resting);
+    for (const ImagePart& part : {ImagePart{0, 1, 0, 1}, ImagePart{1, 1, 0, 2}, ImagePart{2, 1, 0, 2}})
+        move(states, part, sampled);
+    EXPECT_THAT(move(states, {0, 3, 0, 3}, copied),
+                ElementsAre(ImageStates::Transition{sampled, {0, 1, 0, 1}},
+                            ImageStates::Transition{resting, {0, 1, 1, 2}},
+                            ImageStates::Transition{sampled, {1, 2, 0, 2}},
+                            ImageStates::Transition{resting, {1, 2, 2, 1}}));
+}
+
 TEST(ImageStates, BecomeOneAgain) {
     ImageStates states(3, 2, VK_IMAGE_LAYOUT_UNDEFINED);
     for (std::uint32_t mip = 0; mip < 3; ++mip) {
