@@ -569,6 +569,31 @@ def test_a_struct_behind_a_pointer_has_a_class(founding: ModuleType) -> None:
     assert founding.Row(kind=1, place=0, count=0, weight=0, ray=None).kind == 1
 
 
+NO_CLASS = {
+    "a base": "struct Base { float a; float b; }\nstruct A : Base { float v; }",
+    "pointers in an array": "struct A { float* kids[2]; float v; }",
+    "an interface": "interface I { float g(); }\nstruct A { float v; I i; }",
+    "bit fields": "struct A { float v; uint a : 3; uint b : 5; }",
+    "five extents": "struct A { float v; float a[2][2][2][2][2]; }",
+    "names of C++": "struct A { float v; float __w; }",
+}
+
+
+@pytest.mark.parametrize("name", NO_CLASS)
+def test_a_struct_behind_a_pointer_without_a_class(generator: Generator, name: str) -> None:
+    """The host has no such struct: a class would have another layout than the memory."""
+    text = NO_CLASS[name] + "\nfloat f(A* a, int i) { return a[i].v; }"
+    calls = [{"function": "f", "args": {"a": "pointer", "i": "tensor[1]"}}]
+    assert generator.run({"m.slang": text}, calls) == 0, generator.said
+    module = generator.imported()
+    assert not hasattr(module, "A")
+    if name == "pointers in an array":
+        memory = kf.Tensor.from_numpy(
+            np.array([((1, 2), 3), ((4, 5), 6)], np.dtype([("kids", "u8", 2), ("v", "f4")], align=True))
+        )
+        assert module.f(memory, [1, 0]).tolist() == [6, 3]
+
+
 REFUSED = {
     "Optional<float> f(float x) { return x; }": "argument 'result': type 'Optional<float>' is Slang's own",
     "float f(Optional<float> x) { return 1; }": "argument 'x': type 'Optional<float>' is Slang's own",

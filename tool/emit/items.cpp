@@ -54,7 +54,7 @@ public:
     explicit Collector(std::vector<UsedStruct>& used) : used_(used) {}
 
     void add(const PlannedCall& call, const manifest::ParameterTree& parameter, const Type& type) {
-        if (parameter.form == Form::leaf && type.kind != TypeKind::pointer) return;
+        if (parameter.form == Form::leaf) return add_pointee(type);
         if (parameter.form != Form::fields) return add_whole(type);
         const std::vector<Field> fields = fields_of(type);
         for (std::size_t i = 0; i < parameter.fields.size(); ++i)
@@ -78,9 +78,16 @@ public:
     }
 
 private:
+    /// Memory is given by its size where the host has no such struct.
+    void add_pointee(const Type& type) {
+        if (type.kind != TypeKind::pointer || type.element.empty()) return;
+        const Type& pointee = type.element.front();
+        if (is_host_struct_in_memory(pointee)) add_whole(pointee);
+    }
+
     void add_whole(const Type& type) {
-        const bool container = type.kind == TypeKind::array || type.kind == TypeKind::tensor ||
-                               type.kind == TypeKind::buffer || type.kind == TypeKind::pointer;
+        const bool container =
+            type.kind == TypeKind::array || type.kind == TypeKind::tensor || type.kind == TypeKind::buffer;
         if (container && !type.element.empty()) return add_whole(type.element.front());
         if (type.kind != TypeKind::structure) return;
         for (const Field& field : type.fields) add_whole(field.type);

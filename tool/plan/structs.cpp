@@ -98,6 +98,14 @@ public:
         return std::move(tree_);
     }
 
+    /// Whether a struct that lies in memory, where pointers are numbers, is one on the host too.
+    bool has_layout_in_memory(const Type& type) {
+        Type memory;
+        memory.kind = TypeKind::buffer;
+        tensor_ = &memory;
+        return can_be_laid_out({}, type, {});
+    }
+
 private:
     std::int64_t next() const { return first_ + static_cast<std::int64_t>(tree_.leaves.size()); }
 
@@ -708,6 +716,11 @@ StructLayout layout_of(const Type& type) {
     }
     layout.size = round_up(layout.size, layout.alignment);
     return layout;
+}
+
+bool is_host_struct_in_memory(const Type& type) {
+    const TreeTarget nothing{};
+    return holds_structs(type) && TreeFeeder(nothing, 0).has_layout_in_memory(type);
 }
 
 Outcome<FedTree> feed_tree(const KindSpec& kind, const TreeTarget& target, std::int64_t first) {

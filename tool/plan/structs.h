@@ -22,6 +22,10 @@ StructLayout layout_of(const Type& type);
 /// Whether the type is a struct, or an array of structs.
 bool holds_structs(const Type& type);
 
+/// Whether the host can have the struct, or an array of it, as it lies in memory: all its fields are known,
+/// and have names and types there.
+bool is_host_struct_in_memory(const Type& type);
+
 /// The fields of a struct, x, y, z, w of a vector, or the elements of an array, [0], [1] and so on.
 std::vector<Field> fields_of(const Type& type);
 
