@@ -53,8 +53,7 @@ bool is_iterator(PyObject* value) { return PyIter_Check(value) != 0; }
 
 py::object stand_in(py::handle value) {
     if (is_text_or_named(value.ptr()) || is_known(value)) return {};
-    const bool is_numpy_scalar = py::isinstance(value, py::module_::import("numpy").attr("generic"));
-    if (is_numpy_scalar) return {};
+    if (is_numpy_scalar(value)) return {};
     if (is_foreign(value.ptr())) return from_foreign(value);
     const bool has_array = has(value, "__array__") || has(value, "__array_interface__");
     if (PyObject_CheckBuffer(value.ptr()) != 0 || has_array) {

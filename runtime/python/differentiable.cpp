@@ -32,8 +32,7 @@ py::object zero_like(const py::object& value, const Where& where);
 }
 
 bool is_numpy(const py::object& value) {
-    return py::isinstance<py::array>(value) ||
-           py::isinstance(value, py::module_::import("numpy").attr("generic"));
+    return py::isinstance<py::array>(value) || is_numpy_scalar(value);
 }
 
 bool is_struct_list(py::handle value) {

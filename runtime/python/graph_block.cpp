@@ -2,10 +2,10 @@
 #include "python/graph_block.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <utility>
 
+#include "python/attributes.h"
 #include "python/errors.h"
 
 namespace kf::python {
@@ -21,9 +21,8 @@ std::atomic<int>& open_blocks() {
 }
 
 PyObject* variable() {
-    static PyObject* const made = PyContextVar_New("kernelfunctions.graph", nullptr);
-    if (made == nullptr) throw py::error_already_set();
-    return made;
+    static PyObject* known = nullptr;
+    return context_variable(known, "kernelfunctions.graph");
 }
 
 void set_variable(py::handle value) {
@@ -60,22 +59,27 @@ py::object running_frame() {
 }
 
 /// A method's code, by which frames that run it are known.
-PyObject* code_of_method(const char* module, const char* type, const char* method) {
-    return py::object(py::module_::import(module).attr(type).attr(method).attr("__code__")).release().ptr();
+py::handle code_of_method(PyObject*& known, const char* module, const char* type, const char* method) {
+    return found_once(known, [&] {
+        return py::object(py::module_::import(module).attr(type).attr(method).attr("__code__"));
+    });
 }
 
 bool is_finalizer(const py::object& code) {
-    static PyObject* const finalize = code_of_method("weakref", "finalize", "__call__");
+    static PyObject* finalize = nullptr;
     static PyObject* const name = PyUnicode_InternFromString("__del__");
-    return code.ptr() == finalize || reinterpret_cast<PyCodeObject*>(code.ptr())->co_name == name;
+    return reinterpret_cast<PyCodeObject*>(code.ptr())->co_name == name ||
+           code.is(code_of_method(finalize, "weakref", "finalize", "__call__"));
 }
 
 /// @contextlib.contextmanager takes the body of its with statement into a generator's blocks.
 bool is_context_manager(const py::object& caller) {
-    static const std::array<PyObject*, 2> entering{
-        code_of_method("contextlib", "_GeneratorContextManager", "__enter__"),
-        code_of_method("contextlib", "_AsyncGeneratorContextManager", "__aenter__")};
-    return caller && std::ranges::find(entering, code_of(as_frame(caller)).ptr()) != entering.end();
+    static PyObject* enter = nullptr;
+    static PyObject* enter_async = nullptr;
+    if (!caller) return false;
+    const py::object code = code_of(as_frame(caller));
+    return code.is(code_of_method(enter, "contextlib", "_GeneratorContextManager", "__enter__")) ||
+           code.is(code_of_method(enter_async, "contextlib", "_AsyncGeneratorContextManager", "__aenter__"));
 }
 
 bool is_generator(const py::object& frame) {

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "python/attributes.h"
 #include "python/errors.h"
 #include "python/scalars.h"
 
@@ -23,12 +24,8 @@ bool& were_options_set() {
 
 /// A contextvars.ContextVar that holds Options: threads and tasks have their own.
 PyObject* block_options() {
-    static PyObject* variable = [] {
-        PyObject* made = PyContextVar_New("kernelfunctions.options", nullptr);
-        if (made == nullptr) throw py::error_already_set();
-        return made;
-    }();
-    return variable;
+    static PyObject* known = nullptr;
+    return context_variable(known, "kernelfunctions.options");
 }
 
 /// What the blocks around say; nothing outside of all.

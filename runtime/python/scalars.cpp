@@ -8,6 +8,7 @@
 #include "core/argument.h"
 #include "core/describe.h"
 #include "python/arrays.h"
+#include "python/attributes.h"
 #include "python/errors.h"
 
 namespace kf::python {
@@ -86,11 +87,6 @@ bool pack_floating(py::handle value, double number, ScalarType scalar, std::byte
     return true;
 }
 
-bool is_numpy_scalar(PyObject* object) {
-    static const py::handle generic = py::object(py::module_::import("numpy").attr("generic")).release();
-    return is_instance(object, generic);
-}
-
 }  // namespace
 
 std::optional<std::pair<int, int>> pair_of_ints(py::handle value) {
@@ -118,6 +114,12 @@ bool is_instance(py::handle value, py::handle type) {
     const int is_it = PyObject_IsInstance(value.ptr(), type.ptr());
     if (is_it < 0) throw py::error_already_set();
     return is_it == 1;
+}
+
+bool is_numpy_scalar(py::handle value) {
+    static PyObject* generic = nullptr;
+    return is_instance(
+        value, found_once(generic, [] { return py::object(py::module_::import("numpy").attr("generic")); }));
 }
 
 bool is_integer(py::handle value) {

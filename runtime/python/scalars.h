@@ -38,6 +38,9 @@ std::optional<std::pair<int, int>> pair_of_ints(py::handle value);
 /// isinstance(value, type); throws what it raises.
 bool is_instance(py::handle value, py::handle type);
 
+/// Whether it is a number, a struct or another single value of NumPy's.
+bool is_numpy_scalar(py::handle value);
+
 /// Tells whether a value is an integer of Python's or NumPy's. A bool is not.
 bool is_integer(py::handle value);
 /// Returns an integer that is known to be one; refuses what isn't from `low` to `high` (value_range). `range`

@@ -85,8 +85,7 @@ py::object named_fields(py::handle value) {
 }
 
 bool has_dtype_fields(py::handle value) {
-    static const py::handle structured = py::object(py::module_::import("numpy").attr("void")).release();
-    if (!is_instance(value, structured) && !py::isinstance<py::array>(value)) return false;
+    if (!is_numpy_scalar(value) && !py::isinstance<py::array>(value)) return false;
     return !py::object(value.attr("dtype").attr("fields")).is_none();
 }
 

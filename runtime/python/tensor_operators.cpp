@@ -78,8 +78,7 @@ void bind_arithmetic(py::class_<Tensor>& type) {
         const std::string text = symbol;
         const auto refused = [text](const Tensor&, py::handle other) {
             const bool is_theirs = py::isinstance<py::array>(other) ||
-                                   torch_kind(other.ptr()) != TorchKind::none ||
-                                   py::isinstance(other, py::module_::import("numpy").attr("generic"));
+                                   torch_kind(other.ptr()) != TorchKind::none || is_numpy_scalar(other);
             if (is_theirs || !has_elements_or_is_number(other)) return not_implemented();
             refuse_operator("x " + text + " y", "x.to_numpy() " + text + " y does it in NumPy");
         };

@@ -303,6 +303,59 @@ print(found)
     assert run(SETUP + program, 120) == "[42]\n"
 
 
+#: What makes first calls, each of another kind.
+FIRST_CALLS = {
+    "NumPy's numbers": "calls.add(np.int32(1), np.int32(2))",
+    "iterators": "calls.advance(kf.Tensor.zeros(2), (n for n in (1.0, 2.0)))",
+    "options": "calls.advance.options(deterministic=True)(kf.Tensor.zeros(2), 1)",
+    "wrong arguments": "refused(lambda: calls.add('a', 1))",
+    "graphs": "record()",
+}
+
+
+@pytest.mark.parametrize("name", FIRST_CALLS)
+def test_first_calls_in_threads_end(name: str) -> None:
+    """Tools replace __import__ by functions that let other threads in."""
+    run(f"""
+import builtins, threading, time
+import numpy as np
+import kernelfunctions as kf
+from kf_calls import calls
+
+def refused(act):
+    try:
+        act()
+    except kf.ArgumentError:
+        pass
+
+class Finalized:
+    def __del__(self):
+        calls.add(1, 2)
+
+def record():
+    with kf.Graph():
+        calls.advance(kf.Tensor.zeros(2), 1)
+        Finalized()
+
+def first():
+    begin.wait()
+    {FIRST_CALLS[name]}
+
+def slow(*given, own=builtins.__import__, **named):
+    time.sleep(0.01)
+    return own(*given, **named)
+
+kf.default_device()
+begin = threading.Barrier(4)
+threads = [threading.Thread(target=first) for _ in range(4)]
+builtins.__import__ = slow
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+""")
+
+
 def test_a_subinterpreter_is_refused() -> None:
     program = """
 import importlib, sys
