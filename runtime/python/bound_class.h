@@ -31,7 +31,8 @@ inline void* value_of(const pybind11::detail::value_and_holder& found) {
 
 namespace pybind11::detail {
 
-/// pybind11's own would make room for the missing object, and leave what is in there as it is.
+/// pybind11's own would make room for the missing object, and leave what is in there as it is. It would also
+/// call methods on None, as if that were a null pointer that is meant.
 template <kf::python::BoundClass T>
 class type_caster<T> : public type_caster_base<T> {
     using Base = type_caster_base<T>;
@@ -40,7 +41,7 @@ public:
     using Base::Base;
 
     bool load(handle source, bool convert) {
-        return Base::template load_impl<type_caster<T>>(source, convert);
+        return !source.is_none() && Base::template load_impl<type_caster<T>>(source, convert);
     }
 
 private:

@@ -31,9 +31,7 @@ py::object zero_like(const py::object& value, const Where& where);
                detail::with_article(type_name(value)) + ")");
 }
 
-bool is_numpy(const py::object& value) {
-    return py::isinstance<py::array>(value) || is_numpy_scalar(value);
-}
+bool is_numpy(const py::object& value) { return py::isinstance<py::array>(value) || is_numpy_scalar(value); }
 
 bool is_struct_list(py::handle value) {
     return (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) && py::len(value) > 0 &&

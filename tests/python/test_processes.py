@@ -372,3 +372,22 @@ text = str(getattr(failed, "formatted", failed))
 assert "ImportError" in text and "kernelfunctions" in text and "subinterpreter" in text, text
 """
     assert run(program) == ""
+
+
+def test_methods_called_on_none_are_refused() -> None:
+    """None is no null pointer. Each raises, or is a class's own method that takes anything."""
+    run("""
+import kernelfunctions as kf
+
+for type_ in vars(kf._kf).values():
+    if not isinstance(type_, type):
+        continue
+    for member in list(vars(type_).values()):
+        acts = [member.fget, member.fset] if isinstance(member, property) else [member]
+        for act in acts:
+            for given in [(None,), (None, None)]:
+                try:
+                    act(*given)
+                except Exception:
+                    pass
+""")
