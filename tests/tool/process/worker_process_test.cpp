@@ -139,7 +139,8 @@ TEST(WorkerProcess, AnAbandonedChildEnds) {
 
 TEST(WorkerProcess, LimitsReadAsSentences) {
     WorkerProcess worker(handle);
-    EXPECT_EQ(worker.call("spin", 50ms).text, "longer than 0.05 s of processor time");
+    // A busy machine may give it nothing for a while, but not for so long.
+    EXPECT_EQ(worker.call("spin", 2s).text, "longer than 2 s of processor time");
     EXPECT_EQ(worker.call("hang", 1s).text, "longer than 1 s, in which it did nothing");
     EXPECT_EQ(worker.call("grow", 60s, std::uint64_t{300} << 20).text, "more than 300 MiB of memory");
 }
