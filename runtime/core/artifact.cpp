@@ -164,6 +164,7 @@ ParameterTree parameter_of(const Value& j) {
     for (const Value& field : list(j, "fields")) {
         parameter.fields.push_back(parameter_of(field));
     }
+    if (j.contains("own")) parameter.own = enum_of<OwnStruct>(own_struct_names, text(j, "own"));
     return parameter;
 }
 

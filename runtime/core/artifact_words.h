@@ -12,6 +12,7 @@ inline constexpr const char* format_name = "kernelfunctions artifact";
 inline constexpr std::array role_names{"in", "out", "inout", "result"};
 inline constexpr std::array gradient_names{"never", "automatic", "required"};
 inline constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
+inline constexpr std::array own_struct_names{"none", "optional", "tuple", "pair"};
 
 template <class Names, class Enum>
 const char* name_of(const Names& names, Enum value) {

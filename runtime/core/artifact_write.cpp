@@ -83,11 +83,13 @@ json to_json(const ParameterTree& parameter) {
     for (const ParameterTree& field : parameter.fields) {
         fields.push_back(to_json(field));
     }
-    return {{"name", parameter.name},     {"form", name_of(form_names, parameter.form)},
-            {"type", parameter.type},     {"leaf", parameter.leaf},
-            {"leaves", parameter.leaves}, {"size", parameter.size},
-            {"offset", parameter.offset}, {"extents", parameter.extents},
-            {"fields", std::move(fields)}};
+    json j = {{"name", parameter.name},     {"form", name_of(form_names, parameter.form)},
+              {"type", parameter.type},     {"leaf", parameter.leaf},
+              {"leaves", parameter.leaves}, {"size", parameter.size},
+              {"offset", parameter.offset}, {"extents", parameter.extents},
+              {"fields", std::move(fields)}};
+    if (parameter.own != OwnStruct::none) j["own"] = name_of(own_struct_names, parameter.own);
+    return j;
 }
 
 json to_json(const Pass& pass) { return json::array({pass.contiguous, pass.strided, pass.rows}); }

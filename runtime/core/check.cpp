@@ -108,6 +108,21 @@ void check_elements(const ParameterTree& parameter, const std::string& where) {
     }
 }
 
+/// The runtime makes values of these of their fields.
+void check_own(const ParameterTree& parameter, const std::string& where) {
+    const std::vector<ParameterTree>& fields = parameter.fields;
+    const auto has = [&](const char* first, const char* second) {
+        return fields.size() == 2 && fields[0].name == first && fields[1].name == second;
+    };
+    bool fits = true;
+    if (parameter.own == OwnStruct::optional)
+        fits = has("value", "has_value") && fields[1].form == Form::leaf;
+    if (parameter.own == OwnStruct::pair) fits = has("p", "d");
+    for (std::size_t i = 0; parameter.own == OwnStruct::tuple && i < fields.size(); ++i)
+        fits = fits && fields[i].name == "_" + std::to_string(i);
+    require(fits, where, "a struct of Slang's own with other fields");
+}
+
 /// `next` is the leaf that comes next in the tree's order.
 void check_parameter(const Call& call, const ParameterTree& parameter, std::int64_t& next, int depth,
                      const std::string& where) {
@@ -130,6 +145,7 @@ void check_parameter(const Call& call, const ParameterTree& parameter, std::int6
         return;
     }
     check_elements(parameter, where);
+    check_own(parameter, where);
     require(parameter.extents.size() <= 4, where, "an array of too many dimensions");
     const std::int64_t count = scalars(parameter.extents, where);
     require(parameter.size >= 0 && parameter.size <= max_struct / count && parameter.offset >= 0 &&

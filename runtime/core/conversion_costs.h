@@ -13,6 +13,8 @@ inline constexpr int not_own_cost = 1;
 inline constexpr int to_floating_cost = 20 * scalar_cost;
 /// One number is all components of a vector.
 inline constexpr int repeated_cost = 50 * scalar_cost;
+/// A value is what an optional has.
+inline constexpr int optional_cost = 75 * scalar_cost;
 /// A number is a pointer's address; what lies on the host becomes a tensor of rank 0.
 inline constexpr int last_resort_cost = 100 * scalar_cost;
 /// An extent that the binder will refuse, and says most about.

@@ -19,6 +19,7 @@ namespace {
 using manifest::Argument;
 using manifest::Call;
 using manifest::Form;
+using manifest::OwnStruct;
 using manifest::ParameterTree;
 
 const Argument& leaf_of(const Call& call, const ParameterTree& tree) {
@@ -163,7 +164,8 @@ private:
                         [&] { return with_article(tree.type) + " is returned: it can't be given"; });
         }
         const bool array = !tree.extents.empty();
-        if (array ? !given.length(true, false) : !given.is_object(false)) {
+        if (array ? !given.length(true, false)
+                  : !given.as_struct(tree, is_tangent(call_, tree)).is_object(false)) {
             return fail(path, ErrorCode::type_mismatch, [&] {
                 return (array ? "a list of " + tree.type + " structs" : with_article(tree.type)) +
                        " is needed, not " + shown(given);
@@ -190,7 +192,9 @@ private:
         if (given.has_bytes_of(call_, node)) return true;
         std::vector<Given*> fields;
         if (!take_fields(call_, node, given, is_part(given), fields, why_)) return fail_content(path);
-        check_class(node, given, path);
+        Given& object = given.as_struct(node, is_tangent(call_, node));
+        if (node.own == OwnStruct::optional && &object != &given) cost_ += optional_cost;
+        check_class(node, object, path);
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (fields[i] == nullptr) continue;
             const ParameterTree& field = node.fields[i];
@@ -262,7 +266,7 @@ private:
             for (std::size_t i = 0; i < tree.fields.size(); ++i) fields.push_back(&given.element(i));
         } else {
             if (!take_fields(call_, tree, given, true, fields, why_)) return fail(path);
-            check_class(tree, given, path);
+            check_class(tree, given.as_struct(tree, is_tangent(call_, tree)), path);
         }
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (fields[i] != nullptr && fields[i]->is_nothing()) fields[i] = nullptr;
@@ -353,14 +357,19 @@ std::optional<int> field_cost(const Call& call, const Argument& leaf, std::size_
     return cost.value_or(0) + (repeated ? repeated_cost : 0);
 }
 
-bool take_fields(const Call& call, const ParameterTree& structure, Given& given, bool part,
+bool take_fields(const Call& call, const ParameterTree& structure, Given& whole, bool part,
                  std::vector<Given*>& fields, Refusal* why) {
     const bool apart = structure.form == Form::fields;
     const bool partial = is_tangent(call, structure);
+    const bool is_none = structure.own == OwnStruct::optional && whole.is_nothing();
+    Given& given = whole.as_struct(structure, partial);
     if (!given.is_object(part)) {
         return refused(why, ErrorCode::type_mismatch, [&] {
-            return with_article(structure.type) + " is needed (a dict or an object with the fields " +
-                   field_names(structure) + "), not " + shown(given);
+            return with_article(structure.type) + " is needed (" +
+                   (structure.own == OwnStruct::tuple
+                        ? "a tuple of " + std::to_string(structure.fields.size()) + ", "
+                        : "") +
+                   "a dict or an object with the fields " + field_names(structure) + "), not " + shown(given);
         });
     }
     if (const std::string other = given.other_field(structure); !other.empty()) {
@@ -375,7 +384,7 @@ bool take_fields(const Call& call, const ParameterTree& structure, Given& given,
         Given* found = given.field(structure, i);
         if (found == nullptr && !made && !partial && role_of(call, field) == manifest::Role::in)
             found = given.default_field(structure, i);
-        if (found == nullptr && !made && !partial) {
+        if (found == nullptr && !made && !partial && !is_none) {
             return refused(why, ErrorCode::missing_argument, [&] {
                 return "field '" + field.name + "' of " + structure.type + " is missing in " + shown(given);
             });

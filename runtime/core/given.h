@@ -46,6 +46,9 @@ public:
     // What it is as a struct.
     /// Returns whether it has fields, or is an array of exactly the struct's layout.
     virtual bool is_object(bool /*part*/) { return false; }
+    /// Returns what is asked for the fields: itself, or what stands for a value of a struct of Slang's own,
+    /// for None, a number, a tuple. `tangent`: of that struct's, which has only what can be differentiated.
+    virtual Given& as_struct(const manifest::ParameterTree& /*structure*/, bool /*tangent*/) { return *this; }
     /// Returns a field; null where it isn't there.
     virtual Given* field(const manifest::ParameterTree& /*structure*/, std::size_t /*field*/) {
         return nullptr;

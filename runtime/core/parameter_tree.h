@@ -27,6 +27,14 @@ enum class Form : std::uint8_t {
     fields,  ///< a struct, or a vector, field by field; an array element by element
 };
 
+/// The structs of Slang's own that hosts have as structs of their parts.
+enum class OwnStruct : std::uint8_t {
+    none,      ///< it is a user's
+    optional,  ///< Optional<T>: value, has_value
+    tuple,     ///< Tuple<A, B>: _0, _1
+    pair,      ///< DifferentialPair<T>: p, d
+};
+
 /// One host argument as a tree over Call::arguments, its leaves, which lie there in the tree's order. Fields
 /// of a struct that is passed whole have its form.
 struct ParameterTree {
@@ -40,6 +48,7 @@ struct ParameterTree {
     std::int64_t offset = 0;            ///< bytes from the start of the struct around it
     std::vector<std::int64_t> extents;  ///< of an array of structs, or of what is given element by element
     std::vector<ParameterTree> fields;
+    OwnStruct own = OwnStruct::none;
 
     bool operator==(const ParameterTree&) const = default;
 };

@@ -38,6 +38,11 @@ bool is_struct_list(py::handle value) {
            is_struct_like(py::reinterpret_borrow<py::object>(value)[py::int_(0)]);
 }
 
+/// Whether it is one of Slang's tuples by value, and no list of numbers.
+bool is_mixed_tuple(py::handle value) {
+    return PyTuple_Check(value.ptr()) != 0 && py::len(value) > 0 && !look_through(value, nullptr);
+}
+
 /// The fields of a struct, and what they hold.
 std::vector<std::pair<py::object, py::object>> fields_of(const py::object& value, const Where& where) {
     const bool keyed = PyDict_Check(value.ptr()) != 0 || is_numpy(value);
@@ -59,9 +64,15 @@ std::vector<std::pair<py::object, py::object>> fields_of(const py::object& value
     return fields;
 }
 
+/// An optional that has no value has no gradient yet.
+py::object zero_of_part(py::handle part, const Where& where) {
+    const auto object = py::reinterpret_borrow<py::object>(part);
+    return object.is_none() ? object : zero_like(object, where);
+}
+
 py::object zero_struct(const py::object& value, const Where& where) {
     py::dict zeros;
-    for (const auto& [name, field] : fields_of(value, where)) zeros[name] = zero_like(field, where);
+    for (const auto& [name, field] : fields_of(value, where)) zeros[name] = zero_of_part(field, where);
     const bool generated = !named_fields(value).is_none() && PyTuple_Check(value.ptr()) == 0;
     return generated ? py::object(py::type::of(value)(**zeros)) : py::object(zeros);
 }
@@ -71,6 +82,11 @@ py::object zero_like(const py::object& value, const Where& where) {
     const py::module_ numpy = py::module_::import("numpy");
     if (is_struct_like(value)) return zero_struct(value, where);
     if (py::isinstance<py::array>(value)) return numpy.attr("zeros_like")(value);
+    if (is_mixed_tuple(value)) {
+        py::list zeros;
+        for (const auto& part : py::tuple(value)) zeros.append(zero_of_part(part, where));
+        return py::tuple(zeros);
+    }
     if (is_struct_list(value)) {
         py::list zeros;
         for (const auto& one : value)
@@ -102,12 +118,19 @@ std::string without_derivative(const py::object& value, const Where& where) {
     if (py::isinstance(value, py::module_::import("enum").attr("Enum"))) return value_and_type(value);
     if (is_struct_like(value)) {
         for (const auto& [name, field] : fields_of(value, where))
-            if (without_derivative(field, where).empty()) return {};
+            if (!field.is_none() && without_derivative(field, where).empty()) return {};
         return value_and_type(value);
     }
     if (is_numpy(value)) {
         const auto scalar = scalar_of(py::cast<py::dtype>(value.attr("dtype")));
         return scalar && !is_floating(*scalar) ? value_and_type(value) : "";
+    }
+    if (is_mixed_tuple(value)) {
+        for (const auto& part : py::tuple(value))
+            if (!part.is_none() &&
+                without_derivative(py::reinterpret_borrow<py::object>(part), where).empty())
+                return {};
+        return value_and_type(value);
     }
     if (is_struct_list(value)) return {};
     const auto nested = look_through(value, where);
@@ -238,8 +261,44 @@ py::object in_dtype_of(const py::object& gradient, const py::object& contributio
     return py::module_::import("numpy").attr("asarray")(gradient, dtype);
 }
 
+py::object added(const py::object& sum, const py::object& contribution);
+
+/// The parts of a tuple, whose sum may be an object of its class.
+py::object added_parts(const py::object& sum, const py::tuple& contribution) {
+    if (is_struct_like(sum)) {
+        py::dict fields;
+        for (std::size_t i = 0; i < contribution.size(); ++i)
+            fields[("_" + std::to_string(i)).c_str()] = contribution[i];
+        return added(sum, fields);
+    }
+    py::tuple sums(contribution.size());
+    for (std::size_t i = 0; i < contribution.size(); ++i)
+        sums[i] = added(py::object(sum[py::int_(i)]), py::object(contribution[i]));
+    return sums;
+}
+
+/// Whether the sum is an optional's as a struct, where what is added is the gradient of its value.
+bool is_optional_struct(const py::object& sum, const py::object& contribution) {
+    return has_field_of(sum, "has_value") && has_field_of(sum, "value") &&
+           !has_field_of(contribution, "has_value");
+}
+
 /// Adds a contribution, for structs a dict of Slang's names, to a sum, which may have attributes' names.
 py::object added(const py::object& sum, const py::object& contribution) {
+    if (sum.is_none()) return contribution;
+    if (is_optional_struct(sum, contribution)) {
+        const bool keyed = PyDict_Check(sum.ptr()) != 0;
+        const py::str name("value");
+        const py::object value = keyed ? py::object(sum[name]) : py::object(sum.attr(name));
+        const py::object more = added(value, contribution);
+        if (keyed) {
+            sum[name] = more;
+        } else {
+            py::setattr(sum, name, more);
+        }
+        return sum;
+    }
+    if (PyTuple_Check(contribution.ptr()) != 0) return added_parts(sum, contribution);
     if (PyDict_Check(contribution.ptr()) != 0) {
         std::vector<FieldName> fields;
         for (const auto& [name, more] : py::dict(contribution))

@@ -26,6 +26,7 @@ using detail::Refusal;
 using detail::refused;
 using manifest::Form;
 using manifest::HostPassing;
+using manifest::OwnStruct;
 using manifest::ParameterTree;
 using manifest::Role;
 
@@ -321,6 +322,35 @@ bool GivenObject::is_own_class(const ParameterTree& structure) const {
 bool GivenObject::is_object(bool part) {
     if (is_batch_ || (part && differentiable_ != nullptr)) return false;
     return is_struct_like(content_);
+}
+
+/// The dict that stands for the value; null where it has the fields itself, or can be no such struct.
+py::dict GivenObject::own_form(const ParameterTree& structure, bool tangent) const {
+    const auto null = [] { return py::reinterpret_steal<py::dict>(py::handle()); };
+    const std::vector<ParameterTree>& fields = structure.fields;
+    py::dict dict;
+    if (structure.own == OwnStruct::optional) {
+        if (is_own_class(structure) || has_field_of(content_, fields.back().name)) return null();
+        if (!content_.is_none()) dict[fields.front().name.c_str()] = content_;
+        if (!tangent) dict[fields.back().name.c_str()] = py::bool_(!content_.is_none());
+        return dict;
+    }
+    const bool is_tuple = structure.own == OwnStruct::tuple && is_list(content_);
+    if (!is_tuple || py::len(content_) != fields.size()) return null();
+    const auto values = py::reinterpret_steal<py::tuple>(snapshot(content_).release());
+    for (std::size_t i = 0; i < fields.size(); ++i) dict[fields[i].name.c_str()] = values[i];
+    return dict;
+}
+
+GivenObject& GivenObject::as_struct(const ParameterTree& structure, bool tangent) {
+    if (structure.own != OwnStruct::optional && structure.own != OwnStruct::tuple) return *this;
+    const OwnForm form{structure.own, tangent};
+    for (const auto& [known, object] : own_forms_)
+        if (known == form) return *object;
+    if (is_batch_) return *this;
+    const py::dict dict = own_form(structure, tangent);
+    if (!dict) return *this;
+    return *own_forms_.emplace_back(form, std::make_unique<GivenObject>(reader_, dict, memory_)).second;
 }
 
 GivenObject* GivenObject::field(const ParameterTree& structure, std::size_t field) {

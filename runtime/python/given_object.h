@@ -51,6 +51,7 @@ public:
     bool holds(ScalarType scalar, detail::Refusal* why) override;
     bool is_nothing() override { return given_.is_none(); }
     bool is_object(bool part) override;
+    GivenObject& as_struct(const manifest::ParameterTree& structure, bool tangent) override;
     GivenObject* field(const manifest::ParameterTree& structure, std::size_t field) override;
     GivenObject* default_field(const manifest::ParameterTree& structure, std::size_t field) override;
     std::string other_field(const manifest::ParameterTree& structure) override;
@@ -72,6 +73,13 @@ public:
     [[nodiscard]] const py::array& array() const { return *read_->array; }
 
 private:
+    /// Which struct of Slang's own a value stands for.
+    struct OwnForm {
+        manifest::OwnStruct own;
+        bool tangent;
+        bool operator==(const OwnForm&) const = default;
+    };
+
     /// What it was read as.
     struct Read {
         Read() {}  // NOLINT(modernize-use-equals-default): as Host has it
@@ -95,6 +103,7 @@ private:
     const ArgShape* as_value(detail::Refusal* why);
     bool is_right_resource(const manifest::Argument& argument, detail::Refusal* why);
     py::object find(const manifest::ParameterTree& structure, std::size_t field);
+    py::dict own_form(const manifest::ParameterTree& structure, bool tangent) const;
     [[nodiscard]] bool is_own_class(const manifest::ParameterTree& structure) const;
 
     const Reader& reader_;
@@ -114,6 +123,8 @@ private:
     /// By the field's name; null for one that isn't there.
     std::vector<std::pair<std::string_view, std::unique_ptr<GivenObject>>> fields_;
     std::vector<std::unique_ptr<GivenObject>> elements_;
+    /// What stands for it as a struct of Slang's own, by how it does.
+    std::vector<std::pair<OwnForm, std::unique_ptr<GivenObject>>> own_forms_;
 };
 
 }  // namespace kf::python

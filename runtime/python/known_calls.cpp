@@ -125,10 +125,17 @@ private:
         return true;
     }
 
+    /// Whether None is a value for the parameter: an optional that is read.
+    [[nodiscard]] bool is_value(std::size_t parameter) const {
+        const manifest::ParameterTree* const structure = item(parameter).structure;
+        return structure != nullptr && structure->own == manifest::OwnStruct::optional &&
+               !is_only_written(item(parameter).role);
+    }
+
     /// Notes that argument `i` of the call is for a parameter, whose only item has the same number.
     bool note_argument(std::size_t i, std::size_t parameter) {
         const Tag& tag = key_.tagged[i].tag;
-        if (tag.kind == Tag::Kind::none) return true;
+        if (tag.kind == Tag::Kind::none) return !is_value(parameter);
         if (given_[parameter]) return false;
         given_[parameter] = i;
         Place& place = known_.places[i];

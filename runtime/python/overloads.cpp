@@ -16,6 +16,7 @@ using detail::Candidate;
 using detail::PassKind;
 using detail::Refusal;
 using manifest::Form;
+using manifest::OwnStruct;
 using manifest::ParameterTree;
 using manifest::Role;
 
@@ -34,12 +35,15 @@ std::string place(const FunctionInfo& info, std::size_t i) {
 /// `given`: null for nothing.
 void add(const manifest::Call& call, const ParameterTree& tree, GivenObject* given,
          std::pmr::vector<GivenObject*>& items) {
-    if (given != nullptr && given->is_nothing()) given = nullptr;
+    const bool is_value = tree.own == OwnStruct::optional && tree.form == Form::value;
+    if (given != nullptr && given->is_nothing() && !is_value) given = nullptr;
     if (tree.form != Form::fields) {
         items.push_back(given);
         return;
     }
     const bool array = manifest::is_array(tree);
+    const bool tangent = call.arguments[static_cast<std::size_t>(tree.leaf)].tangent_of >= 0;
+    if (given != nullptr && !array) given = &given->as_struct(tree, tangent);
     for (std::size_t i = 0; i < tree.fields.size(); ++i) {
         add(call, tree.fields[i],
             given == nullptr ? nullptr
@@ -47,6 +51,15 @@ void add(const manifest::Call& call, const ParameterTree& tree, GivenObject* giv
                              : given->field(tree, i),
             items);
     }
+}
+
+/// Whether None is a value: of an optional that is read.
+bool takes_none(const FunctionInfo& info, std::size_t i) {
+    const HostParameter& parameter = info.parameters[i];
+    if (is_only_written(parameter.role) || parameter.tangent_of) return false;
+    return std::ranges::any_of(info.calls, [&](std::size_t call) {
+        return info.function.calls[call].parameters[i].own == OwnStruct::optional;
+    });
 }
 
 }  // namespace
@@ -211,7 +224,7 @@ bool Overloads::give(TakenArguments& taken, std::size_t i, GivenObject& value) {
                       fields);
         }
     }
-    if (!value.is_nothing()) taken.given[i] = &value;
+    if (!value.is_nothing() || takes_none(info, i)) taken.given[i] = &value;
     return true;
 }
 

@@ -105,6 +105,13 @@ bool is_struct_like(py::handle value) {
            as_sampler(value) == nullptr;
 }
 
+bool has_field_of(py::handle value, const std::string& name) {
+    if (!is_struct_like(value)) return false;
+    if (PyDict_Check(value.ptr()) != 0) return py::reinterpret_borrow<py::dict>(value).contains(name);
+    if (!has_dtype_fields(value)) return py::hasattr(value, name.c_str());
+    return py::cast<bool>(value.attr("dtype").attr("names").attr("__contains__")(name));
+}
+
 py::object find_field(py::handle value, const StructView& view, std::size_t field) {
     const auto& [name, attribute] = view.fields[field];
     const bool keyed = PyDict_Check(value.ptr()) != 0 || has_dtype_fields(value);

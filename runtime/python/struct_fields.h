@@ -23,6 +23,9 @@ inline bool is_list(py::handle value) {
 /// Whether it is a structured scalar or array.
 bool has_dtype_fields(py::handle value);
 
+/// Whether it has such a field: as a key of a dict, in its dtype, or as an attribute.
+bool has_field_of(py::handle value, const std::string& name);
+
 /// A field, by Slang's name or the attribute's; null where there is none.
 py::object find_field(py::handle value, const StructView& view, std::size_t field);
 

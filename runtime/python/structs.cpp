@@ -21,6 +21,7 @@ namespace kf::python {
 namespace {
 
 using manifest::Form;
+using manifest::OwnStruct;
 using manifest::ParameterTree;
 
 std::string path(const Where& where, const std::string& field) {
@@ -101,27 +102,41 @@ private:
     const GivenObject& root_;
 };
 
-py::object unpack(const manifest::Call& call, const ParameterTree& node, std::size_t level,
-                  std::size_t dimension, const std::byte* source, const StructClasses& classes) {
-    if (node.form == Form::leaf) {
-        manifest::Argument leaf = call.arguments[static_cast<std::size_t>(node.leaf)];
-        leaf.element.extents.erase(leaf.element.extents.begin(),
-                                   leaf.element.extents.begin() + static_cast<std::ptrdiff_t>(level));
-        return as_member(leaf, to_python(element_type(leaf.element), source), classes);
+class Unpacker {
+public:
+    Unpacker(const manifest::Call& call, const StructClasses& classes, bool is_gradient)
+        : call_(call), classes_(classes), is_gradient_(is_gradient) {}
+
+    /// `level`: how many of the leaves' extents are of arrays around.
+    py::object unpack(const ParameterTree& node, std::size_t level, std::size_t dimension,
+                      const std::byte* source) const {
+        if (node.form == Form::leaf) {
+            manifest::Argument leaf = call_.arguments[static_cast<std::size_t>(node.leaf)];
+            leaf.element.extents.erase(leaf.element.extents.begin(),
+                                       leaf.element.extents.begin() + static_cast<std::ptrdiff_t>(level));
+            return as_member(leaf, to_python(element_type(leaf.element), source), classes_);
+        }
+        if (dimension < node.extents.size()) {
+            std::int64_t step = node.size;
+            for (std::size_t d = dimension + 1; d < node.extents.size(); ++d) step *= node.extents[d];
+            py::list list;
+            for (std::int64_t i = 0; i < node.extents[dimension]; ++i)
+                list.append(unpack(node, level, dimension + 1, source + i * step));
+            return list;
+        }
+        std::vector<py::object> fields;
+        for (const ParameterTree& field : node.fields)
+            fields.push_back(unpack(field, level + node.extents.size(), 0, source + field.offset));
+        if (node.own != OwnStruct::optional) return make_struct(node, fields, classes_);
+        const bool is_there = is_gradient_ || py::cast<bool>(fields.back());
+        return is_there ? fields.front() : py::object(py::none());
     }
-    if (dimension < node.extents.size()) {
-        std::int64_t step = node.size;
-        for (std::size_t d = dimension + 1; d < node.extents.size(); ++d) step *= node.extents[d];
-        py::list list;
-        for (std::int64_t i = 0; i < node.extents[dimension]; ++i)
-            list.append(unpack(call, node, level, dimension + 1, source + i * step, classes));
-        return list;
-    }
-    std::vector<py::object> fields;
-    for (const ParameterTree& field : node.fields)
-        fields.push_back(unpack(call, field, level + node.extents.size(), 0, source + field.offset, classes));
-    return make_struct(node, fields, classes);
-}
+
+private:
+    const manifest::Call& call_;
+    const StructClasses& classes_;
+    bool is_gradient_;
+};
 
 }  // namespace
 
@@ -214,7 +229,15 @@ AnyTensor as_structs(const AnyTensor& arrays, const ParameterTree& structure, co
 
 py::object unpack_struct(const manifest::Call& call, const ParameterTree& structure, const std::byte* source,
                          const StructClasses& classes) {
-    return unpack(call, structure, 0, 0, source, classes);
+    // A tangent is one of the value, as a gradient is.
+    const bool is_tangent = call.arguments[static_cast<std::size_t>(structure.leaf)].tangent_of >= 0;
+    return Unpacker(call, classes, is_tangent).unpack(structure, 0, 0, source);
+}
+
+py::object unpack_gradient(const manifest::Call& call, const ParameterTree& structure,
+                           const std::byte* source) {
+    const StructClasses none;
+    return Unpacker(call, none, true).unpack(structure, 0, 0, source);
 }
 
 py::object make_struct(const ParameterTree& structure, const std::vector<py::object>& fields,
@@ -224,15 +247,16 @@ py::object make_struct(const ParameterTree& structure, const std::vector<py::obj
         for (const py::object& field : fields) elements.append(field);
         return elements;
     }
+    const bool is_tuple = structure.own == OwnStruct::tuple;
     const auto known = classes.find(structure.type);
-    if (known == classes.end()) {
+    if (known == classes.end() && !is_tuple) {
         py::dict values;
         for (std::size_t i = 0; i < fields.size(); ++i) values[structure.fields[i].name.c_str()] = fields[i];
         return values;
     }
     py::tuple values(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) values[i] = fields[i];
-    return known->second(*values);
+    return is_tuple ? py::object(values) : known->second(*values);
 }
 
 }  // namespace kf::python

@@ -34,11 +34,17 @@ AnyTensor as_arrays(const AnyTensor& tensor, const manifest::ParameterTree& stru
 AnyTensor as_structs(const AnyTensor& arrays, const manifest::ParameterTree& structure,
                      const ElementType& element, std::int64_t alignment);
 
-/// What is packed at `source`: an object of the generated class, a list of them for an array.
+/// What is packed at `source`: an object of the generated class, a list of them for an array. Of Slang's own:
+/// a value or None for an optional, a tuple.
 py::object unpack_struct(const manifest::Call& call, const manifest::ParameterTree& structure,
                          const std::byte* source, const StructClasses& classes);
 
-/// An object of the generated class with these fields; a dict where there is no class, a list of an array's.
+/// The gradient of such a struct, as dicts: an optional's is that of its value.
+py::object unpack_gradient(const manifest::Call& call, const manifest::ParameterTree& structure,
+                           const std::byte* source);
+
+/// An object of the generated class with these fields; a dict where there is no class, a list of an array's,
+/// a tuple of a tuple's.
 py::object make_struct(const manifest::ParameterTree& structure, const std::vector<py::object>& fields,
                        const StructClasses& classes);
 

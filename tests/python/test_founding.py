@@ -595,10 +595,6 @@ def test_a_struct_behind_a_pointer_without_a_class(generator: Generator, name: s
 
 
 REFUSED = {
-    "Optional<float> f(float x) { return x; }": "argument 'result': type 'Optional<float>' is Slang's own",
-    "float f(Optional<float> x) { return 1; }": "argument 'x': type 'Optional<float>' is Slang's own",
-    "float f(Tuple<float, int> x) { return 1; }": "argument 'x': type 'Tuple<float, int>' is Slang's own",
-    "float f(DifferentialPair<float> x) { return 1; }": "type 'DifferentialPair<float>' is Slang's own",
     "T f<T : __BuiltinFloatingPointType>(T x[]) { return x[0]; }": "'T[]', can't be passed to a generic",
     "import kf; float f<T : IDiffTensor<float, 1>>(T x) { return 1; }": "write 'IDiffTensor<float, 1> t'",
 }

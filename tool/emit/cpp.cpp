@@ -523,7 +523,7 @@ View::List standard_headers(const std::string& text) {
                  {"cstddef", {"offsetof("}},
                  {"cstdint", {"std::int", "std::uint"}},
                  {"optional", {"std::optional<"}},
-                 {"tuple", {"std::tie("}},
+                 {"tuple", {"std::tie(", "std::tuple<"}},
                  {"type_traits", {"std::is_trivially_", "std::is_copy_"}},
                  {"utility", {"std::forward<"}}},
                 headers);

@@ -311,6 +311,40 @@ View::List CppStructs::enums_view(const std::string& name_space) const {
     return list;
 }
 
+void CppStructs::add_conversions(const UsedStruct& used, View::Object& view) const {
+    const std::vector<Field>& fields = used.type.fields;
+    const std::vector<std::string>& members = member_names_of(used.type).fields;
+    const std::string& name = names_.at(kind_name(used.type));
+    View::List optional;
+    View::List tuple;
+    if (used.type.own == OwnStruct::optional) {
+        const std::string type = value_type(fields.front().type);
+        optional.emplace_back(View::Object{{"struct", name},
+                                           {"type", type},
+                                           {"own", "std::optional<" + type + ">"},
+                                           {"value", members.front()},
+                                           {"has_value", members.back()}});
+    } else if (used.type.own == OwnStruct::tuple) {
+        std::string types;
+        std::string initial;
+        std::vector<std::string> parameters;
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            const std::string type = value_type(fields[i].type);
+            types += (i == 0 ? "" : ", ") + type;
+            parameters.push_back("const " + type + "& at" + std::to_string(i));
+            initial += (i == 0 ? "" : ", ") + members[i] + "(at" + std::to_string(i) + ")";
+        }
+        const std::string own = "std::tuple<" + types + ">";
+        tuple.emplace_back(View::Object{
+            {"struct", name},
+            {"own", own},
+            {"constructor", wrap_list(4, name + "(", parameters, ")") + "\n        : " + initial + " {}"},
+            {"conversion", wrap_list(4, "operator " + own + "() const { return {", members, "}; }")}});
+    }
+    view.emplace("optional", std::move(optional));
+    view.emplace("tuple", std::move(tuple));
+}
+
 View::List CppStructs::structs_view(const std::string& name_space,
                                     const std::vector<CppMember>& members_of) const {
     View::List list;
@@ -334,14 +368,15 @@ View::List CppStructs::structs_view(const std::string& name_space,
                                               {"doc", doc_comment(used.field_docs[i])}});
             terms.push_back("offsetof(" + name + ", " + member + ") == " + std::to_string(layout.offsets[i]));
         }
-        list.emplace_back(
-            View::Object{{"name", name},
-                         {"slang", used.type.name},
-                         {"doc", struct_comment(used)},
-                         {"full", name_space + "::" + name},
-                         {"members", std::move(members)},
-                         {"methods", methods_view(used.type, names, manifest::Form::value, members_of)},
-                         {"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
+        View::Object view{{"name", name},
+                          {"slang", used.type.name},
+                          {"doc", struct_comment(used)},
+                          {"full", name_space + "::" + name},
+                          {"members", std::move(members)},
+                          {"methods", methods_view(used.type, names, manifest::Form::value, members_of)},
+                          {"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}};
+        add_conversions(used, view);
+        list.emplace_back(std::move(view));
     }
     return list;
 }

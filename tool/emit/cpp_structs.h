@@ -69,6 +69,8 @@ public:
     [[nodiscard]] View::List definitions_view(const std::vector<CppMember>& members) const;
 
 private:
+    /// From and to the standard library's, of Slang's own Optional and Tuple.
+    void add_conversions(const UsedStruct& used, View::Object& view) const;
     [[nodiscard]] std::string value_type(const Type& type) const;
     /// The enum that its scalars are; empty: none.
     [[nodiscard]] std::string enum_type(const Type& type) const;

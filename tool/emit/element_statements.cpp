@@ -194,16 +194,48 @@ std::string add_loaded(Body& body, const ArgumentText& x, const std::string& qua
     return name;
 }
 
+namespace {
+
+/// The end of the first part of Slang's own structs that a place leads through: "kf_arg_k.kf_value"; none: 0.
+std::size_t end_of_own_part(const std::string& place) {
+    const std::size_t part = place.find(".kf_");
+    return part == std::string::npos ? 0 : std::min(place.find_first_of(".[", part + 1), place.size());
+}
+
+/// Such parts are properties, whose elements can't be assigned to: they are read, changed and set.
+std::string with_part(const std::string& part, const std::string& owner, const std::string& change) {
+    return "{ var " + part + " = " + owner + "; " + change + "; " + owner + " = " + part + "; }";
+}
+
+std::string set_one(const std::string& place, const std::string& value, int depth = 0) {
+    const std::size_t end = end_of_own_part(place);
+    if (end == 0 || place.find('[', end) == std::string::npos) return place + " = " + value;
+    const std::string part = "kf_part" + std::to_string(depth);
+    return with_part(part, place.substr(0, end), set_one(part + place.substr(end), value, depth + 1));
+}
+
+/// Sets a matrix's or an array's scalars to `value`.
+std::string set_all(const ArgumentText& x, const std::string& place, const std::string& value,
+                    int depth = 0) {
+    const std::size_t end = end_of_own_part(place);
+    const std::string owner = place.substr(0, end);
+    if (end == 0 || owner.find("[]") != std::string::npos)
+        return x.loop(set_one(x.subscripted(place), value, depth));
+    const std::string part = "kf_part" + std::to_string(depth);
+    return with_part(part, owner, set_all(x, part + place.substr(end), value, depth + 1));
+}
+
+}  // namespace
+
 std::string fill_field(Body& body, const ArgumentText& x, const std::string& place, Source source) {
     const bool looped = is_looped(x.planned);
     if (source == Source::gradient && !reads_gradient(x.host, x.kernel.pass)) {
         // What the call makes of a field that isn't written goes nowhere.
-        return looped ? x.loop(x.subscripted(place) + " = " + x.scalar() + "(0)")
-                      : place + " = " + x.type() + "(0)";
+        return looped ? set_all(x, place, x.scalar() + "(0)") : place + " = " + x.type() + "(0)";
     }
     if (!looped) return place + " = " + load(body, x, source);
     if (supply_of(x.host) == Supply::made) return place + " = " + add_made(body, x, "", "kf_made_" + x.id);
-    return x.loop(x.subscripted(place) + " = " + load_scalar(body, x, source));
+    return set_all(x, place, load_scalar(body, x, source));
 }
 
 void add_store(Body& body, const ArgumentText& x, const std::string& local) {

@@ -67,6 +67,8 @@ std::string pascal_case(std::string_view name) {
         text += raise ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
         raise = false;
     }
+    // "_0" has lost what makes it a name.
+    if (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0) text.insert(0, "_");
     return text;
 }
 

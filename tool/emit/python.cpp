@@ -306,6 +306,12 @@ private:
         return type.kind == TypeKind::vector ? python_components : python_struct;
     }
 
+    /// A tuple may hold tensors, which no checker tells from one of numbers, or from a tensor's list.
+    static PythonTypes own_types_by_field(const Type& type) {
+        const PythonTypes types = own_types(type);
+        return (types & python_sequence) != 0 ? types | python_tensor : types;
+    }
+
     /// `item`: what the host passes for the parameter, or for its first field.
     void add_parameter(PythonSignature& made, const PlannedParameter& parameter, const PlannedArgument& item,
                        const std::string& name, MethodForm form) const {
@@ -321,7 +327,7 @@ private:
             PythonTypes types = python_types(item, gradient);
             if (argument.gradient != Gradient::never && (types & python_tensor) != 0)
                 types |= python_diff_tensor;
-            if (fields) types = fields_types(parameter.type);
+            if (fields) types = fields_types(parameter.type) | own_types_by_field(parameter.type);
             made.parameters.push_back({name, types, false});
             const std::string words = structs_.enum_names_of(item.type);
             if (!words.empty() && (types & python_int) != 0) {

@@ -101,9 +101,14 @@ View::List docstring_of(const UsedStruct& used) {
         for (std::size_t k = 1; k < doc.size(); ++k) lines.push_back(doc[k].empty() ? "" : "    " + doc[k]);
     }
     if (!lines.empty()) lines.emplace_back();
+    const std::string by_value = ", as which they are returned by value.";
     lines.push_back(
-        used.type.name +
-        ": its fields are numbers, lists or arrays, or tensors where a function takes it field by field.");
+        used.type.name + ": " +
+        (used.type.own == OwnStruct::optional ? "functions take a value or None, too" + by_value
+         : used.type.own == OwnStruct::tuple
+             ? "functions take a tuple, too" + by_value
+             : "its fields are numbers, lists or arrays, or tensors where a function takes it field by "
+               "field."));
     const std::vector<std::string> text = docstring(4, lines);
     return {text.begin(), text.end()};
 }
@@ -164,6 +169,7 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
                 has_own_attributes(used.type) ? object.like + "[_Tensor]" : names_.at(used.type.name);
             object.field += " | " + object.dict;
             if (used.whole && has_layout(used.type)) object.field += " | np.void";
+            object.field += own_values(used);
         }
     }
     if (follow_torch()) typing_.insert("Generic");
@@ -215,6 +221,20 @@ std::string PythonStructs::field_type(const Type& type, bool by_field) const {
     return text.empty() ? "Any" : text;
 }
 
+/// " | float | None": what an object's place takes, too, where it is a struct of Slang's own.
+std::string PythonStructs::own_values(const UsedStruct& used) const {
+    const auto taken = [&](const Field& field) {
+        // A tensor alone is no optional field by field: that has two.
+        std::string type = field_type(field.type, used.fields && used.type.own == OwnStruct::tuple);
+        return following_.contains(used.type.name) ? type : taken_in_form(std::move(type), TorchForm::any);
+    };
+    if (used.type.own == OwnStruct::optional) return " | " + taken(used.type.fields.front()) + " | None";
+    if (used.type.own != OwnStruct::tuple) return {};
+    std::string held;
+    for (const Field& field : used.type.fields) held += (held.empty() ? "" : ", ") + taken(field);
+    return " | tuple[" + held + "]";
+}
+
 void PythonStructs::claim_variables(const UsedStruct& used, UniqueNames& classes) {
     std::vector<std::string> variables;
     bool any = false;
@@ -225,9 +245,9 @@ void PythonStructs::claim_variables(const UsedStruct& used, UniqueNames& classes
                                    : std::string());
         any = any || varies;
     }
-    if (!any) return;
+    if (!any || used.type.own == OwnStruct::tuple) return;
     variables_[used.type.name] = std::move(variables);
-    if (used.whole && has_layout(used.type))
+    if (used.whole && has_layout(used.type) && used.type.own != OwnStruct::optional)
         returned_[used.type.name] = classes.claim("_" + class_name(used.type) + "Returned");
 }
 
@@ -243,6 +263,11 @@ std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Pa
         return "list[" + fields_of(call, parameter.fields.front(), type.element.front()) + "]";
     if (type.kind != TypeKind::structure) return "dict[str, Any]";
     std::string held;
+    if (type.own == OwnStruct::tuple) {
+        for (std::size_t i = 0; i < parameter.fields.size(); ++i)
+            held += (i == 0 ? "" : ", ") + fields_of(call, parameter.fields[i], type.fields[i].type);
+        return "tuple[" + held + "]";
+    }
     for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
         if (!variables_.contains(type.name) || variables_.at(type.name)[i].empty()) continue;
         held += (held.empty() ? "" : ", ") + fields_of(call, parameter.fields[i], type.fields[i].type);
@@ -251,6 +276,13 @@ std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Pa
 }
 
 std::string PythonStructs::value_of(const Type& type) const {
+    if (type.own == OwnStruct::optional && !type.fields.empty())
+        return value_of(type.fields.front().type) + " | None";
+    if (type.own == OwnStruct::tuple) {
+        std::string held;
+        for (const Field& field : type.fields) held += (held.empty() ? "" : ", ") + value_of(field.type);
+        return "tuple[" + held + "]";
+    }
     if (type.kind == TypeKind::structure) {
         if (returned_.contains(type.name)) return returned_.at(type.name);
         return names_.contains(type.name) ? names_.at(type.name) : "Any";
@@ -440,6 +472,7 @@ View PythonStructs::object_view(const UsedStruct& used, View::List fields, bool 
     std::string kinds = own ? like + (follows ? "[_Tensor]" : "") : names_.at(used.type.name);
     kinds += " | " + dict + (follows && !renamed ? "[_Tensor]" : "");
     if (used.whole && has_layout(used.type)) kinds += " | np.void";
+    kinds += own_values(used);
     return View::Object{{"value", value},     {"has_like", own},           {"like", like},
                         {"dict", dict},       {"renamed", renamed},        {"kinds", kinds},
                         {"follows", follows}, {"given", std::move(fields)}};

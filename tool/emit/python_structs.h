@@ -67,6 +67,7 @@ private:
     std::vector<UsedEnum> enums_;
     std::map<std::string, std::string> enum_words_;  ///< by Slang's name: what stands for members' names
     std::string field_type(const Type& type, bool by_field) const;
+    std::string own_values(const UsedStruct& used) const;
     bool has_default(const UsedStruct& used, std::size_t field) const;
     /// Whether a constructor's caller may leave the field out.
     bool is_optional(const UsedStruct& used, std::size_t field) const;

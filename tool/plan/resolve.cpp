@@ -540,8 +540,8 @@ private:
             if (parameter.direction == Direction::out || parameter.no_diff || type.differentiable ||
                 type.kind != TypeKind::structure)
                 continue;
-            notes.push_back("'" + parameter.name + "' is a struct without derivatives: declare it 'struct " +
-                            type.name + " : IDifferentiable'");
+            notes.push_back("'" + parameter.name +
+                            "' is a struct without derivatives: " + cure_of_plain_struct(type.name));
         }
         return notes;
     }

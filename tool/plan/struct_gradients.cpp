@@ -44,11 +44,18 @@ Diagnostic warning_of(const PlannedCall& call, const PlannedArgument& leaf,
                 (is_input ? "no gradient reaches the fields of struct '"
                           : "no gradient flows back through struct '") +
                 leaf.plain_struct + "', which isn't IDifferentiable",
-            {"declare it 'struct " + leaf.plain_struct + " : IDifferentiable'",
-             "if it is meant to have no gradient, " + cure}};
+            {cure_of_plain_struct(leaf.plain_struct), "if it is meant to have no gradient, " + cure}};
 }
 
 }  // namespace
+
+std::string cure_of_plain_struct(const std::string& name) {
+    const bool is_own = name.starts_with("Optional<") || name.starts_with("Tuple<");
+    return is_own
+               ? "Slang differentiates it only if all that it is made of is IDifferentiable: pass what isn't "
+                 "as another parameter"
+               : "declare it 'struct " + name + " : IDifferentiable'";
+}
 
 Diagnostics struct_warnings(const Plan& plan) {
     Diagnostics warnings;

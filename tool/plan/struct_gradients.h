@@ -10,4 +10,7 @@ namespace kf::gen {
 /// or the spec doesn't ask for.
 [[nodiscard]] Diagnostics struct_warnings(const Plan& plan);
 
+/// What gives a struct of that name derivatives, as a note says it.
+[[nodiscard]] std::string cure_of_plain_struct(const std::string& name);
+
 }  // namespace kf::gen

@@ -248,6 +248,7 @@ private:
         ParameterTree parameter;
         parameter.form = Form::fields;
         parameter.type = kind_name(type);
+        parameter.own = type.own;
         parameter.leaf = next();
         if (!is_nested_little(kind, place)) return parameter;
         if (type.kind != TypeKind::structure && type.kind != TypeKind::vector) {
@@ -336,10 +337,16 @@ private:
         }
     }
 
+    /// What of Slang's own can't be set has another name there, that kf_kernel.slang adds.
+    static std::string name_in_kernels(const Type& type, const Field& field) {
+        const bool is_added = type.own == OwnStruct::optional || type.own == OwnStruct::pair;
+        return (is_added ? "kf_" : "") + field.name;
+    }
+
     Place inside(const Place& place, const Type& type, const Field& field) const {
         const bool is_plain = type.kind == TypeKind::structure && !type.differentiable;
         return {place.name + "." + field.name,
-                place.path + "." + field.name,
+                place.path + "." + name_in_kernels(type, field),
                 place.no_diff || field.no_diff || !type.differentiable,
                 place.no_diff_tensors || field.no_diff,
                 place.depth + 1,
@@ -577,6 +584,7 @@ private:
         const Type& inner = innermost_of_arrays(type);
         const StructLayout layout = layout_of(inner);
         parameter.type = inner.name;
+        parameter.own = inner.own;
         parameter.size = layout.size;
         for (std::size_t i = 0; i < inner.fields.size(); ++i) {
             const Field& field = inner.fields[i];

@@ -33,7 +33,7 @@ bool Type::operator==(const Type& other) const {
         return std::tie(type.kind, type.scalar, type.rows, type.columns, type.extent, type.element, type.form,
                         type.addressing, type.fields, type.name, type.differentiable, type.inherits,
                         type.no_diff_array, type.is_writable, type.link_extent, type.is_enum, type.members,
-                        type.texture);
+                        type.texture, type.own);
     };
     return all(*this) == all(other);
 }

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "core/kinds/texture.h"
+#include "core/parameter_tree.h"
 
 namespace kf::gen {
 
+using manifest::OwnStruct;
 using manifest::kinds::TextureDimension;
 
 enum class TypeKind : std::uint8_t {
@@ -119,7 +121,8 @@ struct Type {
     std::vector<std::pair<std::string, std::int64_t>> members = {};
     /// The arguments behind the element of a tensor that is sampled: "TextureAddress.repeat, …".
     std::string addressing = {};
-    TextureForm texture = {};  ///< of textures and samplers
+    TextureForm texture = {};         ///< of textures and samplers
+    OwnStruct own = OwnStruct::none;  ///< of structs
     /// What stands for a struct on the host; null: what kfgen generates. It follows from the name.
     std::shared_ptr<const HostStruct> host = nullptr;
 

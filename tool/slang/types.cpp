@@ -262,6 +262,42 @@ std::optional<Type> TypeDescriber::describe_texture(slang::TypeReflection& type)
     return described;
 }
 
+// Reflection has only the types of what they are made of: an optional's and a pair's as its arguments, a
+// tuple's in its name.
+void TypeDescriber::add_own_fields(slang::TypeReflection& type, Type& described) const {
+    const std::size_t open = described.name.find('<');
+    if (open == std::string::npos) return;
+    const std::string_view own = std::string_view(described.name).substr(0, open);
+    const std::vector<std::string> names =
+        split_arguments(std::string_view(described.name).substr(open + 1, described.name.size() - open - 2));
+    slang::GenericReflection* generic = type.getGenericContainer();
+    slang::TypeReflection* only = generic != nullptr && generic->getTypeParameterCount() == 1
+                                      ? generic->getConcreteType(generic->getTypeParameter(0))
+                                      : nullptr;
+    std::vector<Field> fields;
+    const auto add = [&](const std::string& name, slang::TypeReflection* field) {
+        if (field != nullptr) fields.push_back({name, describe(field, Found::in_struct)});
+    };
+    if (own == "Optional") {
+        described.own = OwnStruct::optional;
+        add("value", only);
+        add("has_value", program_->findTypeByName("bool"));
+    } else if (own == "DifferentialPair") {
+        described.own = OwnStruct::pair;
+        add("p", only);
+        add("d", program_->findTypeByName((names.front() + ".Differential").c_str()));
+    } else if (own == "Tuple") {
+        described.own = OwnStruct::tuple;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            // A name has the extents of arrays of arrays the other way round.
+            const bool is_known = names[i].find("][") == std::string::npos;
+            add("_" + std::to_string(i), is_known ? program_->findTypeByName(names[i].c_str()) : nullptr);
+        }
+    }
+    const std::size_t count = described.own == OwnStruct::tuple ? names.size() : 2;
+    if (fields.size() == count) described.fields = std::move(fields);
+}
+
 // Only a field's place in a layout has what format it is.
 void TypeDescriber::add_formats(slang::TypeReflection& type, std::vector<Field>& fields) const {
     const auto is_texture = [](const Field& field) {
@@ -385,8 +421,10 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
                 added.name = field.getName() != nullptr ? field.getName() : "";
                 added.type = describe(field.getType(), Found::in_struct);
                 added.no_diff = field.findModifier(slang::Modifier::NoDiff) != nullptr;
-                added.has_default = field.hasDefaultValue();
+                // Slang counts the none that each optional begins as.
+                added.has_default = field.hasDefaultValue() && added.type.own != OwnStruct::optional;
             }
+            if (described.fields.empty()) add_own_fields(type, described);
             add_formats(type, described.fields);
             described.no_diff_array = has_no_diff_array(type, described.fields);
             described.inherits = !described.no_diff_array && has_base(type);

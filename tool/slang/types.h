@@ -28,6 +28,7 @@ private:
     [[nodiscard]] Type describe_whole(slang::TypeReflection& type, Found found) const;
     [[nodiscard]] std::optional<Type> describe_buffer(slang::TypeReflection& type) const;
     [[nodiscard]] std::optional<Type> describe_texture(slang::TypeReflection& type) const;
+    void add_own_fields(slang::TypeReflection& type, Type& described) const;
     void add_formats(slang::TypeReflection& type, std::vector<Field>& fields) const;
     [[nodiscard]] Type describe_pointer(slang::TypeReflection& type, Found found) const;
     [[nodiscard]] Type describe_pattern(slang::TypeReflection& type) const;

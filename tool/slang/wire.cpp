@@ -31,7 +31,7 @@ static void from_json(const Json& json, Field& field);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, element, form, fields, name,
                                    differentiable, inherits, no_diff_array, is_writable, link_extent, is_enum,
-                                   members, addressing, texture)
+                                   members, addressing, texture, own)
 
 static void to_json(Json& json, const Field& field) {
     json = Json::array({field.name, field.type, field.no_diff, field.has_default});

@@ -116,7 +116,7 @@ Arg convert_item(const manifest::kinds::Value&, CallItems& items, std::size_t i,
 py::object gradient_of_item(const manifest::kinds::Value&, CallItems& items, std::size_t i) {
     Host& host = items.host(i);
     if (items.item(i).structure != nullptr) {
-        return unpack_struct(items.call(), *items.item(i).structure, host.gradient.data(), {});
+        return unpack_gradient(items.call(), *items.item(i).structure, host.gradient.data());
     }
     if (items.is_pushed(i)) return pushed_gradient(items, i);
     const ElementType element = element_type(items.leaf(i).element);

@@ -32,4 +32,8 @@ namespace kf::gen {
 /// given by name.
 PythonTypes value_types(const manifest::Element& element, bool takes_gradient, bool vector);
 
+/// What Python takes for a struct of Slang's own beside an object: an optional's value, a tuple. None of
+/// others.
+PythonTypes own_types(const Type& type);
+
 }  // namespace kf::gen
