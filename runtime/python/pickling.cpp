@@ -4,7 +4,10 @@
 #include <array>
 #include <string>
 
+#include "python/foreign.h"
 #include "python/function_types.h"
+#include "python/gil.h"
+#include "python/host.h"
 
 namespace kf::python {
 namespace {
@@ -86,6 +89,32 @@ py::tuple pickled(const Function& function, py::handle attributes) {
     const py::dict own = public_attributes(attributes);
     if (own.empty()) return py::make_tuple(make, arguments);
     return py::make_tuple(make, arguments, own);
+}
+
+py::tuple pickled(const Tensor& tensor) {
+    const AnyTensor& any = tensor.any;
+    const auto array_of = [&](const AnyTensor& part) -> py::object {
+        if (!part) return py::none();
+        return download(Tensor{part, tensor.context, tensor.structure});
+    };
+    const bool is_one = any.grad_in() && any.grad_in().state() == any.grad_out().state();
+    const py::object grad_in = array_of(any.grad_in());
+    return py::make_tuple(py::module_::import("kernelfunctions._pickling").attr("tensor"),
+                          py::make_tuple(array_of(any), tensor.context->device().info().id, any.name(),
+                                         grad_in, is_one ? grad_in : array_of(any.grad_out())));
+}
+
+Tensor deep_copy(const Tensor& tensor) {
+    const AnyTensor source = tensor.any;
+    Tensor made = tensor;
+    const GilRelease release;
+    const auto copy_of = [](const AnyTensor& part) { return part ? copy_on_device(part) : part; };
+    made.any = copy_of(source).named(source.name());
+    if (!source.grad()) return made;
+    const AnyTensor grad_in = copy_of(source.grad_in());
+    const bool is_one = source.grad_in() && source.grad_in().state() == source.grad_out().state();
+    made.any = made.any.with_grads(grad_in, is_one ? grad_in : copy_of(source.grad_out()));
+    return made;
 }
 
 py::tuple pickled_pass(const Function& function, const char* pass) {

@@ -3,6 +3,7 @@
 
 #include "python/common.h"
 #include "python/configured_function.h"
+#include "python/tensor.h"
 
 namespace kf::python {
 
@@ -17,5 +18,12 @@ py::tuple pickled(const Function& function, py::handle attributes);
 
 /// The same of one of its passes: "backward", "fused", "jvp".
 py::tuple pickled_pass(const Function& function, const char* pass);
+
+/// Returns what a kf.Tensor's __reduce__() does: its elements and gradients as arrays, its name, and its
+/// device's id. Waits for what writes them.
+py::tuple pickled(const Tensor& tensor);
+
+/// A copy on the same device, of the gradients too: what copy.deepcopy() makes.
+Tensor deep_copy(const Tensor& tensor);
 
 }  // namespace kf::python

@@ -16,6 +16,7 @@
 #include "python/from_dlpack.h"
 #include "python/gil.h"
 #include "python/host.h"
+#include "python/pickling.h"
 #include "python/scalars.h"
 #include "python/views.h"
 
@@ -433,6 +434,11 @@ void bind_tensor(py::module_& module) {
                 return name;
             },
             "What messages and tools call it; its views have the same name.")
+        .def("__reduce__", [](const Tensor& self) { return pickled(self); })
+        .def("__copy__", &deep_copy)
+        .def(
+            "__deepcopy__", [](const Tensor& self, const py::dict& /*memo*/) { return deep_copy(self); },
+            py::arg("memo"))
         .def("__array__", &array_interface, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
         .def("__repr__", &represent);
     bind_views(type);

@@ -1,11 +1,21 @@
-"""Functions and results that pickle loads: by the generated module's import name and the function's."""
+"""What pickle loads: tensors, and functions and results by the names of their module and function."""
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
-from kernelfunctions._kf import ArtifactError, Function, Module, describe_calls
+from kernelfunctions._kf import (
+    ArtifactError,
+    Device,
+    Function,
+    Module,
+    Tensor,
+    default_device,
+    describe_calls,
+    devices,
+)
 
 
 def results_class(name: str, fields: Sequence[str], module: str, function_name: str) -> type[Any]:
@@ -41,6 +51,30 @@ def results(
     if kind is None or kind._fields != fields:
         kind = results_class(name, fields, module, function_name)
     return kind._make(values)
+
+
+@cache
+def _device(name: str) -> Device:
+    """Returns the device of that id, opened once, or the default one where it isn't here."""
+    default = default_device()
+    is_other = default.info.id != name and any(one.id == name for one in devices())
+    return Device.open(name) if is_other else default
+
+
+def tensor(array: Any, device: str, name: str, grad_in: Any = None, grad_out: Any = None, /) -> Tensor:
+    """Returns a tensor that was pickled, on the device of that id, or on the default one where it isn't here.
+
+    Pickles name this by its path, as they do function().
+    """
+    here = _device(device)
+    made = Tensor.from_numpy(array, device=here, name=name or None)
+    if grad_in is None and grad_out is None:
+        return made
+    flows_in = None if grad_in is None else Tensor.from_numpy(grad_in, device=here)
+    flows_out = flows_in
+    if grad_out is not grad_in:
+        flows_out = None if grad_out is None else Tensor.from_numpy(grad_out, device=here)
+    return made.with_grads(grad_in=flows_in, grad_out=flows_out)
 
 
 def function(module: str, name: str, configuration: Mapping[str, Any] | None = None, /) -> Function:
