@@ -225,6 +225,13 @@ void bind_described_calls(py::module_& module) {
             check_gradients(function.info(), function.globals(), Torch::loaded()->is_grad_enabled());
         },
         py::arg("function"), "Refuses globals that autograd would have to follow.");
+    module.def(
+        "_tensors_of_globals",
+        [](const py::object& given) {
+            const Function& function = function_given(given);
+            return tensors_in(function.info(), function.globals());
+        },
+        py::arg("function"), "The torch.Tensors that a function's globals are set to, or hold.");
     module.def("_resolve_call", &resolve_call, py::arg("function"), py::arg("args"), py::arg("kwargs"),
                "Raises what a call that isn't watched raises where no overload takes its arguments.");
     module.def("describe_calls", &describe_calls, py::arg("function"),

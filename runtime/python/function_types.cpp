@@ -582,15 +582,15 @@ PyObject*& key_maker() {
     return maker;
 }
 
-/// A function's own attributes. The key by which traced calls name it is put there once somebody looks.
+/// A function's own attributes. What traced calls name it by, and look at, is put there once somebody looks.
 PyObject* attributes_of(PyObject* self, void* /*closure*/) {
     auto attributes = py::reinterpret_steal<py::object>(PyObject_GenericGetDict(self, nullptr));
     if (!attributes || key_maker() == nullptr) return attributes.release().ptr();
     static PyObject* const name = PyUnicode_InternFromString("_torch_key");
     if (PyDict_GetItemWithError(attributes.ptr(), name) == nullptr) {
         if (PyErr_Occurred() != nullptr) return nullptr;
-        const auto key = py::reinterpret_steal<py::object>(PyObject_CallOneArg(key_maker(), self));
-        if (!key || PyDict_SetItem(attributes.ptr(), name, key.ptr()) != 0) return nullptr;
+        const auto made = py::reinterpret_steal<py::object>(PyObject_CallOneArg(key_maker(), self));
+        if (!made || PyDict_Update(attributes.ptr(), made.ptr()) != 0) return nullptr;
     }
     return attributes.release().ptr();
 }
@@ -695,9 +695,10 @@ void bind_function_types(py::module_& module) {
         "inputs;\nothers have none, which is 0. Returns two things: what the function returns, and "
         "its tangent.",
         [](PyObject* self) { return repr(self, "<", ">"); }, reduce_jvp);
-    module.def(
-        "_trace_calls", &trace_calls, py::arg("call"), py::arg("key_of"),
-        "Lets torch.compile follow functions' calls through call(), which names them by key_of(function).");
+    module.def("_trace_calls", &trace_calls, py::arg("call"), py::arg("attributes_of"),
+               "Lets torch.compile follow functions' calls through call(), which finds "
+               "attributes_of(function), a dict "
+               "with the key by which it names them, among the function's own.");
 }
 
 }  // namespace kf::python

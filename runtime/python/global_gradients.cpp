@@ -24,4 +24,15 @@ void check_gradients(const FunctionInfo& function, const GlobalValues& globals, 
     }
 }
 
+py::tuple tensors_in(const FunctionInfo& function, const GlobalValues& globals) {
+    py::list found;
+    const auto add = [&](py::handle value) {
+        if (torch_kind(value.ptr()) != TorchKind::none) found.append(value);
+        return false;
+    };
+    for (std::size_t i = 0; i < globals.size() && Torch::loaded() != nullptr; ++i)
+        (void)contains(globals.value(i), add, &function.global_fields);
+    return py::tuple(found);
+}
+
 }  // namespace kf::python

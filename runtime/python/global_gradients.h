@@ -9,4 +9,7 @@ namespace kf::python {
 /// has a tangent or, with `grad_enabled`, requires grad.
 void check_gradients(const FunctionInfo& function, const GlobalValues& globals, bool grad_enabled);
 
+/// Returns the torch.Tensors in a function's globals, as a tuple.
+py::tuple tensors_in(const FunctionInfo& function, const GlobalValues& globals);
+
 }  // namespace kf::python

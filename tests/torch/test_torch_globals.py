@@ -158,3 +158,37 @@ def test_hooks_set_values_alone(scene: ModuleType, weights: torch.Tensor, torch_
         function(i, x)
     with torch.no_grad(), pytest.raises(kf.ArgumentError, match=REFUSED):
         function(i, x)
+
+
+@pytest.mark.parametrize("fullgraph", [False, True])
+@pytest.mark.parametrize("how", ["function", "operator", "module", "in a list"])
+def test_what_begins_to_require_grad_once_compiled(
+    scene: ModuleType, weights: torch.Tensor, torch_device: str, how: str, fullgraph: bool
+) -> None:
+    i, x = given(torch_device)
+    call: Any = weighed(scene, weights)
+    name = "weights_of"
+    arguments: tuple[Any, ...] = (i, x)
+    if how == "in a list":
+        shelf = scene.Shelf(books=weights.clone(), height=2.0)
+        rows = [kf.Tensor([1.0, 1.0])] * 2
+        ones = torch.ones(3, device=torch_device)
+        call = scene.gathered.set(tables=[ones] * 3, rows=rows, grids=[ones, weights], shelves=[shelf] * 2)
+        name, arguments = "grids", (i % 2,)
+    if how == "operator":
+        call = call.torch()
+    if how == "module":
+        call = kf.torch.module(call)
+    torch._dynamo.reset()
+    step: Any = torch.compile(lambda *args: call(*args) * 2, fullgraph=fullgraph, backend="aot_eager")
+    before = step(*arguments)
+    assert torch.equal(step(*arguments), before)
+    weights.requires_grad_()
+    errors = (torch._dynamo.exc.Unsupported,) if fullgraph else (kf.ArgumentError,)
+    for _ in range(2):
+        with pytest.raises(errors, match=f"the global '{name}'"):
+            step(*arguments)
+    with torch.no_grad():
+        assert torch.equal(step(*arguments), before)
+    weights.requires_grad_(False)
+    assert torch.equal(step(*arguments), before)

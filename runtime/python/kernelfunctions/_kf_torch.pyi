@@ -9,6 +9,7 @@ __all__ = [
     "_check_gradients_of_globals",
     "_error",
     "_resolve_call",
+    "_tensors_of_globals",
     "_trace_calls",
     "describe_calls",
     "description_key",
@@ -27,4 +28,5 @@ def _error(code: str, text: str) -> ArgumentError:
     """Returns the error of this id, of the class that all errors of that id have."""
 
 def _check_gradients_of_globals(function: Function) -> None: ...
-def _trace_calls(call: Callable[..., Any], key_of: Callable[[Function], str]) -> None: ...
+def _tensors_of_globals(function: Function) -> tuple[Any, ...]: ...
+def _trace_calls(call: Callable[..., Any], attributes_of: Callable[[Function], dict[str, Any]]) -> None: ...

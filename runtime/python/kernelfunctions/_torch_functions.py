@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from kernelfunctions._kf import Function, Module, _trace_calls
+from kernelfunctions._kf import Function, Module, _tensors_of_globals, _trace_calls
 
 if TYPE_CHECKING:
     from kernelfunctions.torch import Operator
@@ -30,10 +30,10 @@ setattr(_key_of, "_dynamo_marked_constant", True)  # noqa: B010
 _functions: "WeakValueDictionary[str, Function]" = WeakValueDictionary()
 
 
-def _key_of_function(function: Function) -> str:
+def _attributes_of(function: Function) -> dict[str, Any]:
     key = f"{function.name} {next(_numbers)}"
     _functions[key] = function
-    return key
+    return {"_torch_key": key, "_torch_globals": _tensors_of_globals(function)}
 
 
 def function_of(key: str) -> Function:
@@ -50,13 +50,13 @@ def _call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if is_dynamo_compiling():
             from kernelfunctions.torch._traced import traced_call  # noqa: PLC0415
 
-            return traced_call(self._torch_key, args, kwargs, True)
+            return traced_call(self._torch_key, args, kwargs, True, self._torch_globals)
     return self.call(*args, **kwargs)
 
 
 _call.__name__ = "__call__"
 _call.__qualname__ = "Function.__call__"
-_trace_calls(_call, _key_of_function)
+_trace_calls(_call, _attributes_of)
 
 
 def _traced(call: Callable[..., Any], key: str, *args: Any, **kwargs: Any) -> Any:

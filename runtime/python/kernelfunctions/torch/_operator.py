@@ -28,10 +28,11 @@ class Operator:
         if not self.state.description.configured and self.state.description.launch is None:
             register_calls(self.state)
         self.key = key_of_state(self.state)
+        self.globals = _kf._tensors_of_globals(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_dynamo_compiling():
-            return traced_call(self.key, (*self.before, *args), kwargs, True)
+            return traced_call(self.key, (*self.before, *args), kwargs, True, self.globals)
         if self.outputs is not None:
             return call_with(self.state, (*self.before, *args), kwargs)
         return self.function(*self.before, *args, **kwargs)

@@ -175,8 +175,17 @@ setattr(_constant_fields, "_dynamo_marked_constant", True)  # noqa: B010
 # it meets costs a guard in every call of what is compiled, so calls of plain tensors meet few.
 
 
-def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any], is_dynamo: bool) -> Any:
-    """Makes a call through its operator. `is_dynamo`: whether torch.compile traces this code itself."""
+def traced_call(
+    key: str,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    is_dynamo: bool,
+    tensors: Sequence[torch.Tensor] = (),
+) -> Any:
+    """Makes a call through its operator. `is_dynamo`: whether torch.compile traces this code itself.
+
+    `tensors`: those that the function's globals are set to.
+    """
     endings, fields = _constant_endings(key), _constant_fields(key)
     kinds: list[Any] = []
     for one in args:
@@ -192,6 +201,9 @@ def traced_call(key: str, args: Sequence[Any], kwargs: dict[str, Any], is_dynamo
         every = [*args, *kwargs.values()]
         autocast = _is_cast_on("cpu", every, fields) or _is_cast_on("cuda", every, fields)
     if is_dynamo:
+        # What is asked of tensors is guarded: one that begins to require gradients has the call traced anew.
+        if tensors:
+            _any_requires_grad(tensors)
         route = _constant_route(key, (*kinds,), named, autocast)
         if route.refusal:
             # The call itself is made then, where the graph may be broken, and raises its own error.
