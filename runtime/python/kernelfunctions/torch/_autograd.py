@@ -37,8 +37,9 @@ def _save(ctx: Any, plan: Plan, cell: Cell, values: Sequence[Any], outputs: Sequ
     ctx.more = cell.more
     ctx.constants = [None if isinstance(value, torch.Tensor) else value for value in values]
     ctx.set_materialize_grads(False)
-    is_transformed = _functorch_is_active() or torch.autograd.forward_ad._current_level >= 0
-    is_constant = not is_transformed and plan.is_constant(ctx.needs_input_grad[2:])
+    ctx.is_transformed = _functorch_is_active()
+    is_followed = ctx.is_transformed or torch.autograd.forward_ad._current_level >= 0
+    is_constant = not is_followed and plan.is_constant(ctx.needs_input_grad[2:])
     fixed = [
         one
         for one, output in zip(outputs, plan.outputs, strict=True)
@@ -140,20 +141,31 @@ class WatchedCall(torch.autograd.Function):
             for i, shape in ctx.written.items():
                 leaf = plan.slot(i).leaf
                 values[i] = like.new_empty(shape, dtype=leaf.dtype if leaf is not None else None)
-        return WatchedCall.gradients_of(plan, ctx.more, flows, values, needs, 2) + nothing
+        found = WatchedCall.gradients_of(plan, ctx.more, flows, values, needs, 2, ctx.is_transformed)
+        return found + nothing
 
     @staticmethod
     def gradients_of(
-        plan: Plan, more: Any, flows: Sequence[Any], values: list[Any], needs: Sequence[bool], before: int
+        plan: Plan,
+        more: Any,
+        flows: Sequence[Any],
+        values: list[Any],
+        needs: Sequence[bool],
+        before: int,
+        is_transformed: bool = False,
     ) -> tuple[Any, ...]:
-        """Returns gradients of values, behind `before` times None."""
+        """Returns gradients of values, behind `before` times None.
+
+        `is_transformed`: of a call that was made inside a transform of torch.func, which may have ended.
+        """
         nothing = (None,) * before
         wanted = tuple(needed and known for needed, known in zip(needs, plan.differentiable, strict=True))
         if not any(wanted):
             return nothing + (None,) * len(wanted)
         if torch.is_grad_enabled() or _functorch_is_active():
             # Gradients are told apart from constants, though all that they are made of is saved copies.
-            marker = None if _functorch_is_active() else torch.zeros((), requires_grad=True)
+            is_transformed = is_transformed or _functorch_is_active()
+            marker = None if is_transformed else torch.zeros((), requires_grad=True)
             found = iter(Gradients.apply(plan, more, wanted, len(flows), marker, *flows, *values))
             return (*nothing, *(next(found) if needed else None for needed in wanted))
 
