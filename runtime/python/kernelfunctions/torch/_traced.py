@@ -111,6 +111,16 @@ def _route_taken(
     return route
 
 
+def _call_itself(key: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Makes the call as it is made where nothing is traced."""
+    from kernelfunctions.torch._watched import call_with  # noqa: PLC0415
+
+    state = _state(key)
+    if state.outputs is not None:
+        return call_with(state, tuple(args), kwargs)
+    return state.function(*args, **kwargs)
+
+
 class Refusal:
     """Why a call can't be traced, in a route's place."""
 
@@ -210,6 +220,8 @@ def traced_call(
             if _constant_says_why():
                 torch._dynamo.graph_break(msg=route.refusal)
             torch._dynamo.graph_break()
+            # An operator's own frame goes on here, behind the break.
+            return _call_itself(key, args, kwargs)
     else:
         route = _route_taken(_state(key), (*kinds,), named, autocast, args, kwargs)
     if route.is_plain:
