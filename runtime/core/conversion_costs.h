@@ -11,6 +11,8 @@ inline constexpr int scalar_cost = 256;
 inline constexpr int not_own_cost = 1;
 /// A whole number becomes a floating one.
 inline constexpr int to_floating_cost = 20 * scalar_cost;
+/// Dimensions of a tensor of scalars hold structs.
+inline constexpr int scalars_as_structs_cost = 30 * scalar_cost;
 /// One number is all components of a vector.
 inline constexpr int repeated_cost = 50 * scalar_cost;
 /// A value is what an optional has.

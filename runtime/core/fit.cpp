@@ -229,6 +229,7 @@ private:
         if (is_list) return !question_.deep || list_fits(tree, rank, given, path);
         if (shape == nullptr) return fail(path);
         const std::size_t dims = static_cast<std::size_t>(rank) + tree.extents.size();
+        cost_ += given.structs_cost();
         if (shape->size() == dims) return true;
         return fail(path, ErrorCode::rank_mismatch, [&] {
             return "expected " + tree.type + " tensor[" + std::to_string(dims) + "], found shape " +

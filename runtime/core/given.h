@@ -83,6 +83,9 @@ public:
         return nullptr;
     }
 
+    /// Returns what it costs that as_structs() has found structs: a tensor of scalars may hold some.
+    [[nodiscard]] virtual int structs_cost() const { return 0; }
+
     /// "{'r': 2}"; empty where there is no text for it.
     [[nodiscard]] virtual std::string text() const { return {}; }
     /// "a dict"

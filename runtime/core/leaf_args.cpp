@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/bind_error.h"
+#include "core/roles.h"
 #include "core/tensor_state.h"
 
 namespace kf::detail {
@@ -56,6 +57,31 @@ ScalarView flatten(const AnyTensor& tensor) {
     return view;
 }
 
+namespace {
+
+/// One field of structs whose scalars a tensor's last dimensions hold: see manifest::StructScalars.
+ScalarView flatten_field_of_scalars(const TensorState& state, const Argument& field) {
+    ScalarView view;
+    view.present = true;
+    const std::size_t arrays_end = state.shape.size() - 1;
+    const std::int64_t step = state.strides[arrays_end];
+    view.address = state.address() + static_cast<std::uint64_t>(field.offset * step);
+    for (std::size_t d = 0; d < arrays_end; ++d) {
+        view.extents.push_back(state.shape[d]);
+        view.strides.push_back(state.strides[d]);
+    }
+    // A pushed gradient has the call's dimensions in front, and is of no array of structs.
+    const std::size_t arrays = is_pushed(field) ? 0 : arrays_end - static_cast<std::size_t>(field.rank);
+    const Dims packed = row_major(Dims(field.element.extents));
+    for (std::size_t d = arrays; d < field.element.extents.size(); ++d) {
+        view.extents.push_back(field.element.extents[d]);
+        view.strides.push_back((field.spacing.empty() ? packed[d] : field.spacing[d]) * step);
+    }
+    return view;
+}
+
+}  // namespace
+
 /// One field of a tensor of structs.
 ScalarView flatten_field(const AnyTensor& tensor, const Argument& field) {
     ScalarView view;
@@ -63,6 +89,7 @@ ScalarView flatten_field(const AnyTensor& tensor, const Argument& field) {
         return view;
     }
     const TensorState& state = *tensor.state();
+    if (state.element.struct_size == 0) return flatten_field_of_scalars(state, field);
     view.present = true;
     view.address = state.address() + static_cast<std::uint64_t>(field.offset);
     for (std::size_t d = 0; d < state.shape.size(); ++d) {

@@ -17,7 +17,7 @@ namespace kf::detail {
 
 /// A tensor's scalars: its own dimensions, then its element's.
 [[nodiscard]] ScalarView flatten(const AnyTensor& tensor);
-/// One field of a tensor of structs.
+/// One field of a tensor of structs, or of one of scalars whose last dimensions hold those of structs.
 [[nodiscard]] ScalarView flatten_field(const AnyTensor& tensor, const manifest::Argument& field);
 
 /// Tells whether some of the `given` items are structs that are passed whole.

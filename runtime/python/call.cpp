@@ -192,6 +192,7 @@ void Call::take_items(const Overloads& overloads) {
         objects[i]->move_to(host, by_value);
         if (host.generator == nullptr && manifest::passed_as(leaf(i)) == manifest::HostPassing::generator)
             take_grid(host, where(i));
+        if (structure != nullptr && host.torch != nullptr) host.scalars = item(i).scalars;
         if (structure != nullptr && !by_value && host.tensor == nullptr && !host.array) {
             host.array = array_of_structs(*call_, *structure, leaf(i).rank, *objects[i], where(i));
             host.structure = item(i).type;
@@ -280,9 +281,9 @@ void Call::take_torch() {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const bool is_made =
             is_output(i) && !hosts_[i].given && !hosts_[i].as_array() && hosts_[i].form != ResultForm::tensor;
-        if (is_made && item(i).structure == nullptr && manifest::passes_elements(leaf(i)))
-            hosts_[i].output =
-                std::make_shared<TorchOutput>(context_, like, encoder_ != nullptr, crossing_.get());
+        if (is_made && is_torch_made(i) && manifest::passes_elements(leaf(i)))
+            hosts_[i].output = std::make_shared<TorchOutput>(context_, like, item(i).scalars,
+                                                             encoder_ != nullptr, crossing_.get());
     }
 }
 
@@ -568,6 +569,7 @@ py::object Call::in_form(std::size_t i, py::object value, const ContextPtr& cont
         return py::cast(Tensor{upload(context->device(), array, where(i)), context});
     }
     if (form != ResultForm::torch || torch_kind(value.ptr()) != TorchKind::none) return value;
+    if (item(i).scalars != nullptr) value = py::cast(as_scalars(py::cast<Tensor>(value), *item(i).scalars));
     return py::module_::import("torch").attr(is_array ? "from_numpy" : "from_dlpack")(value);
 }
 

@@ -76,7 +76,11 @@ public:
     /// The result is a tensor of PyTorch's on the CPU.
     [[nodiscard]] bool returns_torch_host(std::size_t i) const {
         return returns_torch_host_ && !hosts_[i].as_array() && hosts_[i].form != ResultForm::tensor &&
-               item(i).structure == nullptr && item(i).role != manifest::Role::in;
+               is_torch_made(i) && item(i).role != manifest::Role::in;
+    }
+    /// PyTorch has tensors for what item `i` is.
+    [[nodiscard]] bool is_torch_made(std::size_t i) const {
+        return item(i).structure == nullptr || item(i).scalars != nullptr;
     }
     /// A call that is given tensors of PyTorch's returns its values as such, too, where like_torch() is.
     [[nodiscard]] bool returns_torch_values() const { return static_cast<bool>(reader_.torch.first()); }

@@ -1,6 +1,8 @@
 // What the Python parts of the package know of a function: its calls as plain dicts and lists.
 #include <algorithm>
+#include <span>
 #include <variant>
+#include <vector>
 
 #include "core/describe.h"
 #include "core/items.h"
@@ -83,7 +85,61 @@ py::dict describe_leaf(const Argument& argument) {
     leaf["combined"] = manifest::is_combined(argument);
     leaf["contiguous"] = manifest::requires_contiguous(argument);
     leaf["any_bytes"] = std::visit(TakesAnyBytes(), argument.kind);
+    leaf["is_struct"] = false;
     return leaf;
+}
+
+/// Describes structs whose scalars a tensor of PyTorch's may hold, as one leaf: a tensor of these.
+py::dict describe_structs(const manifest::Call& call, const std::string& name, const ParameterTree& structure,
+                          const manifest::StructScalars& scalars) {
+    const auto leaves =
+        std::span(call.arguments)
+            .subspan(static_cast<std::size_t>(structure.leaf), static_cast<std::size_t>(structure.leaves));
+    const Argument& first = leaves.front();
+    const auto gradient = std::ranges::max(leaves, {}, &Argument::gradient).gradient;
+    py::dict leaf = describe_leaf(first);
+    leaf["name"] = name;
+    leaf["role"] = word_of(manifest::role_of(call, structure), role_words);
+    leaf["text"] = structure.type + " tensor[" + std::to_string(first.rank) + "]";
+    leaf["extents"] = numbers(scalars.extents);
+    leaf["trailing"] = numbers(scalars.extents);
+    leaf["differentiable"] = std::ranges::any_of(leaves, &Argument::differentiable);
+    leaf["gradient"] = word_of(gradient, gradient_words);
+    leaf["overwrite"] = std::ranges::any_of(leaves, &Argument::overwrite);
+    leaf["combined"] = std::ranges::any_of(leaves, [](const Argument& one) { return is_combined(one); });
+    leaf["contiguous"] =
+        std::ranges::any_of(leaves, [](const Argument& one) { return requires_contiguous(one); });
+    leaf["is_struct"] = true;
+    return leaf;
+}
+
+/// The leaves of a call as PyTorch has them, described; and for each of the manifest's, which one that is.
+struct DescribedLeaves {
+    py::list leaves;
+    std::vector<std::size_t> places;
+    std::vector<const ParameterTree*> structs;  ///< those that are one leaf here
+};
+
+void describe_leaves(const FunctionInfo& info, const manifest::Call& call, const std::string& name,
+                     const ParameterTree& tree, DescribedLeaves& described) {
+    if (tree.form == manifest::Form::fields) {
+        for (const ParameterTree& field : tree.fields)
+            describe_leaves(info, call, manifest::field_path(name, field.name), field, described);
+        return;
+    }
+    const auto first = static_cast<std::size_t>(tree.leaf);
+    const auto end = first + static_cast<std::size_t>(tree.leaves);
+    const bool is_structs = tree.form == manifest::Form::tensor;
+    if (const auto* scalars = is_structs ? info.views->scalars_of(call, tree) : nullptr) {
+        described.places.resize(end, described.leaves.size());
+        described.leaves.append(describe_structs(call, name, tree, *scalars));
+        described.structs.push_back(&tree);
+        return;
+    }
+    for (std::size_t i = first; i < end; ++i) {
+        described.places.push_back(described.leaves.size());
+        described.leaves.append(describe_leaf(call.arguments[i]));
+    }
 }
 
 /// The generated class that structs of a type come back as; None where there is none.
@@ -101,24 +157,25 @@ py::object results_of(const FunctionInfo& info, std::size_t call) {
 }
 
 /// `owners`: the fields of the struct that this is one of; null for a parameter.
-py::dict describe_tree(const FunctionInfo& info, const manifest::Call& call,
+py::dict describe_tree(const FunctionInfo& info, const manifest::Call& call, const DescribedLeaves& described,
                        const std::vector<ParameterTree>* owners, std::size_t place,
                        const ParameterTree& parameter) {
+    const bool is_leaf = std::ranges::find(described.structs, &parameter) != described.structs.end();
     py::dict tree;
     tree["name"] = parameter.name;
     tree["attribute"] = owners == nullptr || parameter.name.starts_with('[')
                             ? parameter.name
                             : detail::python_attribute(*owners, place);
-    tree["form"] = word_of(parameter.form, form_words);
+    tree["form"] = word_of(is_leaf ? manifest::Form::leaf : parameter.form, form_words);
     tree["type"] = parameter.type;
     tree["class"] = class_of(info, parameter);
     tree["role"] = word_of(manifest::role_of(call, parameter), role_words);
-    tree["leaf"] = parameter.leaf;
-    tree["leaves"] = parameter.leaves;
+    tree["leaf"] = parameter.leaves > 0 ? described.places[static_cast<std::size_t>(parameter.leaf)] : 0;
+    tree["leaves"] = is_leaf ? 1 : parameter.leaves;
     tree["extents"] = numbers(parameter.extents);
     py::list fields;
-    for (std::size_t i = 0; i < parameter.fields.size(); ++i)
-        fields.append(describe_tree(info, call, &parameter.fields, i, parameter.fields[i]));
+    for (std::size_t i = 0; i < parameter.fields.size() && !is_leaf; ++i)
+        fields.append(describe_tree(info, call, described, &parameter.fields, i, parameter.fields[i]));
     tree["fields"] = fields;
     return tree;
 }
@@ -136,9 +193,10 @@ py::dict describe_call(const FunctionInfo& info, std::size_t number) {
     described["forward_deterministic"] = call.forward_deterministic.is_built();
     described["backward_deterministic"] = call.deterministic.is_built();
     described["fused_deterministic"] = call.fused_deterministic.is_built();
-    py::list leaves;
-    for (const Argument& argument : call.arguments) leaves.append(describe_leaf(argument));
-    described["leaves"] = leaves;
+    DescribedLeaves leaves;
+    for (const ParameterTree& parameter : call.parameters)
+        describe_leaves(info, call, parameter.name, parameter, leaves);
+    described["leaves"] = leaves.leaves;
     std::vector<std::string> names;
     for (const ParameterTree& parameter : call.parameters) names.push_back(parameter.name);
     const std::vector<std::string> keywords = detail::python_parameters(names);
@@ -146,7 +204,7 @@ py::dict describe_call(const FunctionInfo& info, std::size_t number) {
     for (std::size_t i = 0; i < call.parameters.size(); ++i) {
         const ParameterTree& parameter = call.parameters[i];
         if (manifest::is_global(parameter.name)) continue;
-        py::dict tree = describe_tree(info, call, nullptr, i, parameter);
+        py::dict tree = describe_tree(info, call, leaves, nullptr, i, parameter);
         const bool result = parameter.name == "result" && i + 1 == call.parameters.size() &&
                             manifest::role_of(call, parameter) == manifest::Role::result;
         tree["keyword"] = result ? "out" : keywords[i];

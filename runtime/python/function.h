@@ -37,6 +37,7 @@ struct HostItem {
     manifest::Role role = manifest::Role::in;
     const manifest::ParameterTree* structure = nullptr;  ///< of what is a struct, or a tensor of them
     const StructType* type = nullptr;                    ///< of a tensor of structs
+    const manifest::StructScalars* scalars = nullptr;    ///< that one of PyTorch's may hold instead; or null
     std::size_t leaf = 0;                                ///< the first
     bool hidden = false;                                 ///< a generator that the host gives nothing for
 };

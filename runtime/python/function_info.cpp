@@ -72,7 +72,9 @@ void add_items(const manifest::Call& call, const manifest::ParameterTree& parame
         return;
     }
     item.structure = &parameter;
-    if (parameter.form == manifest::Form::tensor) item.type = &views.type_of(call, parameter);
+    if (parameter.form != manifest::Form::tensor) return;
+    item.type = &views.type_of(call, parameter);
+    item.scalars = views.scalars_of(call, parameter);
 }
 
 /// Returns what calls take their arguments by, in the parameters' order. Globals, which set() takes, keep the

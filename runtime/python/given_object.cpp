@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/conversion_costs.h"
 #include "core/describe.h"
 #include "core/items.h"
 #include "core/kinds/questions.h"
@@ -430,6 +431,7 @@ void GivenObject::each_element(const std::function<bool(Given&)>& visit) {
 const Dims* GivenObject::as_structs(const manifest::Call& call, const ParameterTree& structure, bool& is_list,
                                     Refusal* why) {
     is_list = false;
+    if (torch_ != nullptr) return as_torch_structs(call, structure, why);
     Refusal none;
     if (tensor_ == nullptr && !python::is_list(content_) && !py::isinstance<py::array>(content_))
         take_stand_in(none);
@@ -470,6 +472,52 @@ const Dims* GivenObject::as_structs(const manifest::Call& call, const ParameterT
     });
     return nullptr;
 }
+
+/// Takes a tensor of PyTorch's, which has no structs, for those whose scalars it holds.
+const Dims* GivenObject::as_torch_structs(const manifest::Call& call, const ParameterTree& structure,
+                                          Refusal* why) {
+    if (!torch_->is_readable()) {
+        if (why != nullptr) *why = torch_->fault;
+        return nullptr;
+    }
+    const manifest::StructScalars* const wanted = reader_.views.scalars_of(call, structure);
+    if (wanted == nullptr) {
+        refused(why, ErrorCode::type_mismatch, [&] {
+            return "a torch.Tensor holds no " + structure.type +
+                   " structs, whose fields are of several types "
+                   "or have gaps between them: give a kf.Tensor or a NumPy array of the dtype of the class, "
+                   "or "
+                   "the fields, with \"fields\" in the call spec, not " +
+                   shown(given_);
+        });
+        return nullptr;
+    }
+    Read& read = elements();
+    const Dims& shape = read.shape.shape;
+    const std::vector<std::int64_t>& extents = wanted->extents;
+    const auto rank = static_cast<std::size_t>(call.arguments[static_cast<std::size_t>(structure.leaf)].rank);
+    const bool is_of_type = read.shape.scalar == wanted->scalar;
+    const bool is_of_rank = shape.size() == rank + extents.size();
+    if (!is_of_type || !is_of_rank || !std::equal(extents.begin(), extents.end(), shape.begin() + rank)) {
+        refused(why,
+                !is_of_type   ? ErrorCode::type_mismatch
+                : !is_of_rank ? ErrorCode::rank_mismatch
+                              : ErrorCode::shape_mismatch,
+                [&] {
+                    std::string wanted_shape;
+                    for (std::size_t d = 0; d < rank; ++d) wanted_shape += "*, ";
+                    return "expected " + structure.type + " tensor[" + std::to_string(rank) + "], as " +
+                           detail::with_article(numpy_name(wanted->scalar)) + " torch.Tensor of shape [" +
+                           wanted_shape + to_string(Dims(extents)).substr(1) + ", found " + shown(given_);
+                });
+        return nullptr;
+    }
+    read.structs = shape;
+    read.structs.erase(shape.size() - 1);
+    return &read.structs;
+}
+
+int GivenObject::structs_cost() const { return torch_ != nullptr ? detail::scalars_as_structs_cost : 0; }
 
 std::string GivenObject::text() const { return shown(given_); }
 

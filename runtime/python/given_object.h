@@ -63,6 +63,7 @@ public:
     void each_element(const std::function<bool(Given&)>& visit) override;
     const Dims* as_structs(const manifest::Call& call, const manifest::ParameterTree& structure,
                            bool& is_list, detail::Refusal* why) override;
+    [[nodiscard]] int structs_cost() const override;
     [[nodiscard]] std::string text() const override;
     [[nodiscard]] std::string type_text() const override;
 
@@ -90,6 +91,7 @@ private:
         std::optional<py::array> array;
         std::optional<Nested> nested;
         const StructType* structure = nullptr;  ///< of an array of structs
+        Dims structs;                           ///< the shape of those whose scalars a torch.Tensor holds
         detail::Refusal fault;  ///< why it is no elements; empty where it is just no such thing
     };
 
@@ -98,6 +100,8 @@ private:
     /// Has members' names replaced where an enum's are given, and those given otherwise.
     bool take_names(const manifest::Argument& argument, detail::Refusal* why);
     void see_torch();
+    const Dims* as_torch_structs(const manifest::Call& call, const manifest::ParameterTree& structure,
+                                 detail::Refusal* why);
     bool take_stand_in(detail::Refusal& fault);
     void see_texture();
     const ArgShape* as_value(detail::Refusal* why);

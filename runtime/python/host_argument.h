@@ -67,7 +67,8 @@ struct Host {
     std::shared_ptr<HeldGradients> gradients;  ///< that aren't the tensor's own; null for none
     std::shared_ptr<TorchOutput> output;       ///< what makes the result; null where we do
     std::optional<py::array> array;
-    const StructType* structure = nullptr;  ///< of an array of structs
+    const StructType* structure = nullptr;             ///< of an array of structs
+    const manifest::StructScalars* scalars = nullptr;  ///< of structs, in a torch.Tensor of these
     std::optional<Nested> nested;
     ScalarType scalar = ScalarType::float32;
     Dims shape;

@@ -34,8 +34,9 @@ bool each_name(const Arguments& arguments, Visit visit) {
     return true;
 }
 
-/// Returns the last extents of the tensor's shape, `last` of them at most.
+/// Returns the last extents of the tensor's shape, `last` of them at most; none of a tensor of structs.
 std::span<const std::int64_t> last_extents(const Tensor& tensor, std::size_t last) {
+    if (tensor.structure != nullptr) return {};
     const Dims& shape = tensor.any.state()->shape;
     const std::size_t count = std::min(last, shape.size());
     return {shape.end() - count, count};
@@ -234,6 +235,7 @@ private:
         result.kind = given_[i] ? Result::Kind::given : made;
         result.index = given_[i].value_or(i);
         result.structure = item(i).type;
+        result.scalars = item(i).scalars;
         return item(i).structure == nullptr || item(i).structure->extents.empty();
     }
 
@@ -277,7 +279,8 @@ bool KnownCall::is_like(const CallKey& key, std::size_t last) const {
 KnownCalls::KnownCalls(const manifest::Function& function) : last_(0) {
     for (const manifest::Call& call : function.calls) {
         for (const manifest::Argument& argument : call.arguments)
-            last_ = std::max(last_, argument.element.extents.size());
+            // The last extent of a torch.Tensor may be that of the structs whose scalars it holds.
+            last_ = std::max(last_, argument.element.extents.size() + (argument.pitch != 0 ? 1 : 0));
     }
 }
 

@@ -56,7 +56,8 @@ struct KnownCall {
         Kind kind;
         std::size_t index;            ///< of the argument that was given, the item, or the element's place
         const StructType* structure;  ///< of tensors that are made
-        ElementType element;          ///< of values
+        const manifest::StructScalars* scalars;  ///< the same, of PyTorch's; null where it has none for them
+        ElementType element;                     ///< of values
         const manifest::Argument* enumeration = nullptr;  ///< that a value is of, where it is an enum's
     };
     static constexpr std::size_t most_items = 24;

@@ -117,8 +117,9 @@ public:
             written_[written_count_++] = given_[i].value;
         }
         for (const Result& result : known_.results) {
-            if (result.kind != Result::Kind::made || result.structure != nullptr) continue;
-            args_[result.index].maker = &outputs_.add(*context_, given_.torch_tensor());
+            if (result.kind != Result::Kind::made) continue;
+            if (result.structure != nullptr && result.scalars == nullptr) continue;
+            args_[result.index].maker = &outputs_.add(*context_, given_.torch_tensor(), result.scalars);
         }
         return true;
     }

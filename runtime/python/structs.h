@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/field_places.h"
 #include "core/manifest.h"
 #include "python/common.h"
+#include "python/tensor.h"
 
 namespace kf::python {
 
@@ -30,6 +32,8 @@ py::array array_of_structs(const manifest::Call& call, const manifest::Parameter
 /// of structs, whose extents are `tensor`'s last dimensions. Refuses gaps between its structs.
 AnyTensor as_arrays(const AnyTensor& tensor, const manifest::ParameterTree& structure, std::int64_t alignment,
                     const Where& where);
+/// Returns the same memory as a tensor of the structs' scalars, which are its last dimension.
+Tensor as_scalars(const Tensor& structs, const manifest::StructScalars& scalars);
 /// Returns a tensor of whole arrays, which the call made, as a tensor of structs.
 AnyTensor as_structs(const AnyTensor& arrays, const manifest::ParameterTree& structure,
                      const ElementType& element, std::int64_t alignment);

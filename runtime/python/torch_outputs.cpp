@@ -9,10 +9,12 @@
 namespace kf::python {
 namespace {
 
-/// A vector's extents come last.
-Dims shape_of_scalars(const ElementType& element, const Dims& shape) {
+/// A vector's extents come last, or those of structs.
+Dims shape_of_scalars(const ElementType& element, const manifest::StructScalars* structs, const Dims& shape) {
     Dims full = shape;
     for (std::size_t i = 0; i < element.rank; ++i) full.push_back(element.extents[i]);
+    for (std::size_t i = 0; structs != nullptr && i < structs->extents.size(); ++i)
+        full.push_back(structs->extents[i]);
     return full;
 }
 
@@ -27,7 +29,8 @@ AnyTensor TorchOutput::memory_of(const TorchTensor& tensor) {
 /// Makes one of scalars on CUDA, for a call that is made at once, without looking at all of it.
 bool TorchOutput::lend_made(const Torch& torch, const ElementType& element, const Dims& shape,
                             AnyTensor& memory) {
-    if (like_ == nullptr || is_kept_ || crossing_ != nullptr || element.rank != 0) return false;
+    if (like_ == nullptr || is_kept_ || crossing_ != nullptr || element.rank != 0 || structs_ != nullptr)
+        return false;
     const dlpack::ExchangeApi* const api = exchange_of(Py_TYPE(like_));
     if (api == nullptr) return false;
     made_ = torch.empty(to_tuple(shape), element.scalar, torch.device(like_));
@@ -43,7 +46,8 @@ AnyTensor TorchOutput::make(const ElementType& element, const Dims& shape) {
     const GilHold lock;
     const Torch& torch = *Torch::loaded();
     if (AnyTensor lent; lend_made(torch, element, shape, lent)) return lent;
-    const auto seen = make_torch(torch, shape_of_scalars(element, shape), element.scalar,
+    const auto seen = make_torch(torch, shape_of_scalars(element, structs_, shape),
+                                 structs_ != nullptr ? structs_->scalar : element.scalar,
                                  like_ == nullptr ? py::object(py::str("cpu")) : torch.device(like_));
     const AnyTensor memory = memory_of(*seen);
     if (!memory) return AnyTensor::empty(context_->device(), element, shape);
@@ -57,8 +61,9 @@ AnyTensor TorchOutput::make(const ElementType& element, const Dims& shape) {
 }
 
 py::object to_torch_host(const AnyTensor& tensor) {
-    const auto seen = make_torch(*Torch::loaded(), shape_of_scalars(tensor.element(), tensor.shape()),
-                                 tensor.element().scalar, py::str("cpu"));
+    const auto seen =
+        make_torch(*Torch::loaded(), shape_of_scalars(tensor.element(), nullptr, tensor.shape()),
+                   tensor.element().scalar, py::str("cpu"));
     download_into({tensor, nullptr, nullptr}, *seen->array);
     return seen->given;
 }

@@ -3,6 +3,7 @@
 
 #include <kf/invoke.h>
 
+#include "core/field_places.h"
 #include "python/crossing.h"
 #include "python/lent_memory.h"
 #include "python/torch_tensors.h"
@@ -13,11 +14,16 @@ namespace kf::python {
 /// kernels can write to its memory; else the device makes one.
 class TorchOutput final : public detail::OutputMaker {
 public:
-    /// `like`: a tensor that is on the device; null for the CPU. `is_kept`: commands that run later use the
-    /// result. `crossing`: that lends CUDA's memory to the context's device, if one does.
-    TorchOutput(ContextPtr context, PyObject* like, bool is_kept = false,
-                interop::Crossing* crossing = nullptr)
-        : context_(std::move(context)), like_(like), is_kept_(is_kept), crossing_(crossing) {}
+    /// `like`: a tensor that is on the device; null for the CPU. `structs`: of a result that is structs,
+    /// their scalars, in which it is made; else null. `is_kept`: commands that run later use the result.
+    /// `crossing`: that lends CUDA's memory to the context's device, if one does.
+    TorchOutput(ContextPtr context, PyObject* like, const manifest::StructScalars* structs,
+                bool is_kept = false, interop::Crossing* crossing = nullptr)
+        : context_(std::move(context)),
+          like_(like),
+          structs_(structs),
+          is_kept_(is_kept),
+          crossing_(crossing) {}
 
     AnyTensor make(const ElementType& element, const Dims& shape) override;
     /// Null where the call needed none.
@@ -28,6 +34,7 @@ public:
 private:
     ContextPtr context_;
     PyObject* like_;
+    const manifest::StructScalars* structs_;
     bool is_kept_;
     interop::Crossing* crossing_;
     py::object made_;

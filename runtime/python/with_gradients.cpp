@@ -2,6 +2,7 @@
 #include "python/with_gradients.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "core/describe.h"
@@ -34,11 +35,33 @@ py::object torch_grad(const py::object& tensor) {
     return grad.is_none() ? py::object() : grad;
 }
 
+/// The shape of item `i`'s gradient in PyTorch, which has one element for each call.
+Dims pushed_torch_shape(CallItems& items, std::size_t i) {
+    Dims shape = pushed_shape(items.call(), items.leaf_shapes(), items.leaf(i));
+    if (const manifest::StructScalars* const structs = items.host(i).scalars) {
+        for (const std::int64_t extent : structs->extents) shape.push_back(extent);
+    }
+    return shape;
+}
+
 /// Zeros of what a call adds to for `tensor`: of its shape, or, of a pushed one, of the call's.
 py::object new_zeros(CallItems& items, std::size_t i, const py::object& tensor) {
     if (!items.is_pushed(i)) return Torch::loaded()->zeros_like(tensor.attr("detach")());
-    return tensor.attr("detach")().attr("new_zeros")(
-        to_tuple(pushed_shape(items.call(), items.leaf_shapes(), items.leaf(i))));
+    return tensor.attr("detach")().attr("new_zeros")(to_tuple(pushed_torch_shape(items, i)));
+}
+
+/// Refuses the gradient of structs whose scalars a tensor holds, where it doesn't hold theirs.
+void check_struct_gradient(CallItems& items, std::size_t i, const char* name, const AnyTensor& gradient) {
+    const manifest::StructScalars* const structs = items.host(i).scalars;
+    if (structs == nullptr || !gradient) return;
+    const Dims& shape = gradient.shape();
+    const std::vector<std::int64_t>& extents = structs->extents;
+    if (gradient.element().struct_size == 0 && shape.size() >= extents.size() &&
+        std::equal(extents.rbegin(), extents.rend(), std::make_reverse_iterator(shape.end())))
+        return;
+    refuse(ErrorCode::shape_mismatch, items.where(i),
+           std::string(name) + ": expected " + to_string(Dims(extents)) +
+               " as its last extents, found shape " + to_string(shape));
 }
 
 /// What is given as a tensor that a backward call takes for itself: a leaf's gradient is its `grad`.
@@ -70,7 +93,7 @@ void find_differentiable(CallItems& items, std::size_t i, Host& host, HeldGradie
     }
     found.out.given = grad;
     if (!items.is_pushed(i)) return;
-    const Dims shape = pushed_shape(items.call(), items.leaf_shapes(), items.leaf(i));
+    const Dims shape = pushed_torch_shape(items, i);
     if (py::cast<py::tuple>(grad.attr("shape")).equal(to_tuple(shape))) return;
     found.out.given = new_zeros(items, i, host.torch->given);
     host.differentiable->set_grad(found.out.given);
@@ -154,6 +177,8 @@ AnyTensor with_gradients(CallItems& items, std::size_t i, const AnyTensor& tenso
     if (held == nullptr) return tensor;
     hold(items, i, held->in, "grad_in", false, context);
     hold(items, i, held->out, "grad_out", true, context);
+    check_struct_gradient(items, i, "grad_in", held->in.memory);
+    check_struct_gradient(items, i, "grad_out", held->out.memory);
     try {
         AnyTensor made = tensor.with_grads(held->in.memory, held->out.memory);
         if (!held->is_new) return made;

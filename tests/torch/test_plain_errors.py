@@ -82,10 +82,25 @@ def test_the_nearest_overload_is_named(gradients: ModuleType, generated: Loader,
     ):
         with pytest.raises(TypeError, match=f"^product: {text}"):
             gradients.product(*given)
-    wide = torch.ones(5, 4, device=torch_device, requires_grad=True)
-    # Before a call like it was made, that is known here; afterwards the kernel's own check says it.
-    with pytest.raises(kf.ArgumentError, match=r"argument 'ray[.]pos': .*expected"):
-        generated("structs").raytrace({"pos": wide, "dir": wide[:, :3]}, x)
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_wrong_extents(generated: Loader, torch_device: str, watched: bool) -> None:
+    """One error, whether a call like it was made before or not."""
+    raytrace = generated("structs").raytrace
+    function = raytrace.options(deterministic=None)
+    x = ones(torch_device)
+    wide = torch.ones(5, 4, device=torch_device, requires_grad=watched)
+    for call in (function, function, function.torch()):
+        for _ in range(2):
+            with pytest.raises(kf.ArgumentError) as caught:
+                call({"pos": wide, "dir": wide[:, :3]}, x)
+            assert type(caught.value) is kf.ArgumentError
+            assert caught.value.code == "shape-mismatch"
+            assert str(caught.value) == (
+                "raytrace: argument 'ray.pos': dimension 1 of shape [5, 4]: expected extent 3, found 4"
+            )
+        raytrace({"pos": wide[:, :3], "dir": wide[:, :3]}, x)
 
 
 def test_mixed_devices(gradients: ModuleType, torch_device: str) -> None:

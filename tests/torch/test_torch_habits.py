@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import kernelfunctions as kf
+import numpy as np
 import pytest
 import torch
 from loader import Loader
@@ -189,6 +190,39 @@ class Items(torch.utils.data.Dataset):  # type: ignore[misc]
         return self.both(torch.full((2,), float(i)), torch.ones(2))
 
 
+class Kept:
+    """Items that are kf.Tensors, and results that hold some."""
+
+    def __init__(self, both: Any) -> None:
+        self.both = both
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, i: int) -> Any:
+        return self.both(np.full(2, i, np.float32), np.ones(2, np.float32), out=kf.Tensor)
+
+
+def itself(items: list[Any]) -> list[Any]:
+    return items
+
+
+def test_workers_return_our_tensors(habits: ModuleType) -> None:
+    loader: Any = torch.utils.data.DataLoader(
+        Kept(habits.both),
+        batch_size=2,
+        num_workers=1,
+        multiprocessing_context="spawn",
+        timeout=60,
+        collate_fn=itself,
+    )
+    (batch,) = loader
+    for i, one in enumerate(batch):
+        assert isinstance(one.result, kf.Tensor)
+        np.testing.assert_array_equal(one.result.to_numpy(), [i + 1, i + 1])
+        np.testing.assert_array_equal(np.asarray(one.product), [i, i])
+
+
 def test_workers_return_results(habits: ModuleType) -> None:
     loader: Any = torch.utils.data.DataLoader(
         Items(habits), batch_size=2, num_workers=1, multiprocessing_context="spawn", timeout=60
@@ -197,13 +231,49 @@ def test_workers_return_results(habits: ModuleType) -> None:
     same(sums, torch.arange(4.0)[:, None].expand(4, 2) + 1)
 
 
-def test_structs_that_come_back_are_not_dropped(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
-    """Autograd can't follow a kf.Tensor of structs, and says so."""
-    assert isinstance(habits.two(x, k), kf.Tensor)
-    with pytest.raises(kf.ArgumentRuntimeError, match="two: argument 'result': it comes back as structs"):
-        habits.two(x.requires_grad_(), k)
+def test_structs_come_back_as_tensors(habits: ModuleType, x: torch.Tensor, k: torch.Tensor) -> None:
+    expected = torch.stack([x * k, x + k], 1)
+    same(habits.two(x, k), expected)
+    x.requires_grad_()
     with torch.no_grad():
-        assert isinstance(habits.two(x, k), kf.Tensor)
+        same(habits.two(x, k), expected)
+    made = habits.two(x, k)
+    same(made, expected)
+    made[:, 0].sum().backward()
+    same(x.grad, k)
+
+
+@pytest.mark.parametrize("make", [torch.func.vjp, torch.autograd.functional.vjp])
+def test_gradients_of_transforms_require_none(habits: ModuleType, x: torch.Tensor, make: Any) -> None:
+    """As those of PyTorch's own functions, unless what they are made of does."""
+    k = torch.full_like(x, 2)
+
+    def pulled(f: Callable[..., Any], x: torch.Tensor, flow: torch.Tensor) -> torch.Tensor:
+        found = make(f, x)[1](flow)[0] if make is vjp else make(f, x, flow)[1]
+        assert isinstance(found, torch.Tensor)
+        return found
+
+    for flow in (torch.ones_like(x), x * 3):
+        for given in (x.detach(), x.detach().requires_grad_()):
+            ours = pulled(lambda x: habits.square(x, k), given, flow)
+            theirs = pulled(lambda x: x * x * k, given, flow)
+            same(ours, theirs)
+            assert ours.requires_grad == theirs.requires_grad
+    if make is vjp:
+        # What depends on the argument still says that there is no second derivative.
+        found = pulled(lambda x: habits.square(x, k), x.detach().requires_grad_(), flow)
+        with pytest.raises(RuntimeError, match="square: its gradient can't be differentiated again"):
+            found.sum().backward()
+
+
+def test_derivatives_of_transforms_require_none(habits: ModuleType, x: torch.Tensor) -> None:
+    k = torch.full_like(x, 2)
+    for size in (None, 1):
+        found = torch.func.jacrev(lambda x: habits.square(x, k), chunk_size=size)(x)
+        same(found, torch.diag(2 * x * k))
+        assert not found.requires_grad
+    for value in torch.func.jvp(lambda x: habits.square(x, k), (x,), (torch.ones_like(x),)):
+        assert not value.requires_grad
 
 
 # ---- What requires gradients, and gets none ----

@@ -22,8 +22,9 @@ namespace {
 /// The tensor as the call takes it: of a struct that is an array of others these.
 Arg arg_of(CallItems& items, std::size_t i, const AnyTensor& tensor) {
     const HostItem& wanted = items.item(i);
-    if (wanted.type == nullptr || wanted.structure->extents.empty()) return Arg::of(tensor);
     Host& host = items.host(i);
+    if (wanted.type == nullptr || wanted.structure->extents.empty() || host.scalars != nullptr)
+        return Arg::of(tensor);
     host.arrays = as_arrays(tensor, *wanted.structure, wanted.type->alignment, items.where(i));
     return Arg::of(host.arrays);
 }
@@ -62,7 +63,7 @@ py::object given_tangent(CallItems& items, std::int64_t primal) {
 
 Arg convert_tensor(CallItems& items, std::size_t i, const Context& context) {
     Host& host = items.host(i);
-    if (host.form == ResultForm::torch && items.item(i).structure != nullptr) refuse_form(items, i);
+    if (host.form == ResultForm::torch && !items.is_torch_made(i)) refuse_form(items, i);
     if (!host.given) return Arg::none();
     // A gradient that the caller gave or views is added to as it is, or refused.
     if (host.tensor != nullptr && items.is_pushed(i) && host.tensor->made_grads) {
@@ -119,7 +120,11 @@ py::object result_of_tensor(CallItems& items, std::size_t i, const ContextPtr& c
     }
     if (host.as_array()) return download(made_tensor(items, i, context));
     if (!host.given && host.output != nullptr && host.output->made()) return host.output->made();
-    if (!host.given && items.returns_torch_host(i)) return to_torch_host(items.made(i));
+    if (!host.given && items.returns_torch_host(i)) {
+        const manifest::StructScalars* const structs = items.item(i).scalars;
+        return to_torch_host(structs == nullptr ? items.made(i)
+                                                : as_scalars(made_tensor(items, i, context), *structs).any);
+    }
     if (!host.given) return py::cast(made_tensor(items, i, context));
     if (items.is_written(i)) fill_array(items, i);
     if (host.nested && items.returns_torch_host(i)) return to_torch_host(host.uploaded);

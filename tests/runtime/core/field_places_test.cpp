@@ -52,5 +52,34 @@ TEST(FieldPlaces, AreNotSharedByWhatIsWritten) {
     EXPECT_THAT(shared_places(with_gradient, 12), Optional(Pair(0U, 1U)));
 }
 
+ParameterTree structs(std::int64_t size, std::vector<std::int64_t> extents = {}) {
+    ParameterTree tree;
+    tree.form = Form::tensor;
+    tree.size = size;
+    tree.extents = std::move(extents);
+    return tree;
+}
+
+TEST(StructScalars, AreOfOneTypeWithoutGaps) {
+    EXPECT_THAT(struct_scalars(structs(16), std::vector{field(12, Role::in), field(0, Role::in, {3})}),
+                Optional(StructScalars{ScalarType::float32, {4}}));
+    std::vector<Argument> mixed{field(0, Role::in), field(4, Role::in)};
+    mixed[1].element.scalar = ScalarType::int32;
+    EXPECT_THAT(struct_scalars(structs(8), mixed), Eq(std::nullopt));
+    EXPECT_THAT(struct_scalars(structs(16), std::vector{field(0, Role::in), field(8, Role::in, {2})}),
+                Eq(std::nullopt));
+    EXPECT_THAT(struct_scalars(structs(16), std::vector{field(0, Role::in, {3}), field(8, Role::in, {2})}),
+                Eq(std::nullopt));
+}
+
+TEST(StructScalars, OfArraysHaveTheArraysExtents) {
+    const std::vector fields{field(0, Role::in, {2, 3}, {4, 1}), field(12, Role::in, {2}, {4})};
+    EXPECT_THAT(struct_scalars(structs(16, {2}), fields),
+                Optional(StructScalars{ScalarType::float32, {2, 4}}));
+    ParameterTree by_value = structs(16, {2});
+    by_value.form = Form::value;
+    EXPECT_THAT(struct_scalars(by_value, fields), Eq(std::nullopt));
+}
+
 }  // namespace
 }  // namespace kf::manifest

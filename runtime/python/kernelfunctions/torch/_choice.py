@@ -13,6 +13,10 @@ from kernelfunctions.torch._description import Call, Leaf, Parameter
 _INT_AS_FLOAT = 20
 _NUMBER_AS_VECTOR = 50
 _NUMBER_AS_MEMORY = 100
+#: An extent that the call itself will refuse, and says most about.
+_WRONG_EXTENT = 1000
+#: Dimensions of a tensor of scalars hold structs.
+_SCALARS_AS_STRUCTS = 30
 #: A tensor that would have to be read for a number, and one that autocast would cast.
 _TENSOR_AS_NUMBER = 10
 _CAST = 5
@@ -277,6 +281,8 @@ def cost_of(slot: Slot, value: Any, casts: Callable[[torch.Tensor, Leaf], bool])
         if isinstance(value, (torch.Tensor, TensorKind)):
             reason = f"expected {slot.parameter.type}, found a tensor: give it field by field"
             raise MisfitError(slot.name, reason)
+        if slot.parameter.form == "tensor":
+            return 0  # a kf.Tensor of structs, an array or a list of some, which the call itself looks into
         _check_numbers(slot.parameter, value, slot.name)
         return 0
     if isinstance(value, (torch.Tensor, TensorKind)):
@@ -336,19 +342,23 @@ def _cost_of_tensor(slot: Slot, leaf: Leaf, value: Any, casts: Callable[[torch.T
     if value.dim() != leaf.ndim:
         reason = f"expected {leaf.ndim} dimensions ({leaf.text}), found {value.dim()}"
         raise MisfitError(slot.name, reason, "rank-mismatch")
-    fixed = leaf.call_rank + leaf.inner_rank
-    if isinstance(value, TensorKind):
-        if leaf.passing == "tensor" and value.ending is not None and leaf.trailing not in value.ending:
-            reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found others"
-            raise MisfitError(slot.name, reason, "shape-mismatch")
-        return cost
-    if leaf.passing == "tensor" and tuple(value.shape[fixed:]) != leaf.trailing:
-        reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found shape "
-        raise MisfitError(slot.name, reason + str(list(value.shape)), "shape-mismatch")
+    return cost + (_cost_of_extents(slot, leaf, value) if leaf.passing == "tensor" else 0)
+
+
+def _cost_of_extents(slot: Slot, leaf: Leaf, value: Any) -> int:
+    cost = _SCALARS_AS_STRUCTS if leaf.is_struct else 0
+    if not isinstance(value, TensorKind):
+        fits = tuple(value.shape[leaf.call_rank + leaf.inner_rank :]) == leaf.trailing
+        return cost if fits else cost + _WRONG_EXTENT
+    if value.ending is not None and leaf.trailing not in value.ending:
+        reason = f"expected {list(leaf.trailing)} as its last extents ({leaf.text}), found others"
+        raise MisfitError(slot.name, reason, "shape-mismatch")
     return cost
 
 
 def _cost_of_other_memory(slot: Slot, leaf: Leaf, value: Any) -> int:
+    if leaf.is_struct:
+        return 0  # a kf.Tensor of structs, an array or a list of some, which the call itself looks into
     if isinstance(value, bool | int | float):
         if leaf.passing == "pointer" and type(value) is int:
             return _NUMBER_AS_MEMORY

@@ -52,6 +52,8 @@ class Leaf:
     combined: bool
     contiguous: bool
     any_bytes: bool
+    #: Whether its last extents are those of structs, whose scalars a tensor of PyTorch's holds.
+    is_struct: bool
 
     @property
     def dtype(self) -> torch.dtype:

@@ -316,10 +316,11 @@ class CallOperator:
         if value.dim() != leaf.ndim:
             reason = f"expected {leaf.ndim} dimensions, found {value.dim()}"
             refuse("rank-mismatch", self.name, leaf.name, reason)
-        for extent, found in zip(leaf.trailing, value.shape[leaf.call_rank + leaf.inner_rank :], strict=True):
+        first = leaf.call_rank + leaf.inner_rank
+        for k, (extent, found) in enumerate(zip(leaf.trailing, value.shape[first:], strict=True), first):
             if extent != found:
                 reason = (
-                    f"expected {list(leaf.trailing)} as its last extents, found shape {list(value.shape)}"
+                    f"dimension {k} of shape {list(value.shape)}: expected extent {extent}, found {found}"
                 )
                 refuse("shape-mismatch", self.name, leaf.name, reason)
 

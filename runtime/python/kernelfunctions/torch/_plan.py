@@ -438,11 +438,21 @@ def extents_of(leaf: Leaf, value: Any) -> Any:
     if leaf.generator == "range":
         # Of numbers that may be symbolic.
         return [-((value.start - value.stop) // value.step)]
-    if leaf.passing == "pointer" or not leaf.map:
+    has_shape = hasattr(value, "shape")
+    if leaf.passing == "pointer" or not leaf.map or not (has_shape or leaf.is_memory):
         return None
-    if hasattr(value, "shape"):
+    if has_shape:
         return value.shape
-    return torch.tensor(value).shape if leaf.is_memory else None
+    return lengths_of(value, leaf.rank) if leaf.is_struct else torch.tensor(value).shape
+
+
+def lengths_of(value: Any, depth: int) -> list[int]:
+    """Returns how long lists are that are nested so deep."""
+    lengths: list[int] = []
+    while len(lengths) < depth and isinstance(value, list | tuple):
+        lengths.append(len(value))
+        value = value[0] if value else None
+    return lengths + [0] * (depth - len(lengths))
 
 
 def _step(owner: Any, step: Step) -> Any:

@@ -100,9 +100,10 @@ class Signature:
         name = identifier(owner.keyword + slot.name[len(owner.name) :])
         if leaf is None:
             if slot.parameter.form == "tensor":
-                raise MisfitError(
-                    slot.name, "tensors of structs are none of PyTorch's: give it field by field"
+                reason = (
+                    "PyTorch has no tensors of structs with fields of several types: give it field by field"
                 )
+                raise MisfitError(slot.name, reason)
             return [Argument(*one, number) for one in _struct_numbers(self.call, slot.parameter, name)]
         if leaf.passing == "generator":
             kinds = GENERATORS[leaf.generator]
