@@ -49,8 +49,11 @@ std::atomic<unsigned long>& main_thread() {
     return ident;
 }
 
-/// The thread that handles signals and ends the interpreter.
+}  // namespace
+
 bool is_main_thread() { return PyThread_get_thread_ident() == main_thread() || ::getpid() == ::gettid(); }
+
+namespace {
 
 bool is_finalizing() {
 #if PY_VERSION_HEX >= 0x030D0000

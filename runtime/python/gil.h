@@ -9,6 +9,9 @@
 
 namespace kf::python {
 
+/// Whether this thread handles signals and ends the interpreter.
+[[nodiscard]] bool is_main_thread();
+
 /// Lets other Python threads run while it lives, in what waits for a driver. A thread that finds the
 /// interpreter ended when it comes back stops there for good: Python would end it by unwinding its stack,
 /// past functions that must not throw.

@@ -7,6 +7,7 @@
 
 #include "python/attributes.h"
 #include "python/errors.h"
+#include "python/interruptions.h"
 
 namespace kf::python {
 namespace {
@@ -44,78 +45,65 @@ const GraphBlock* block_of(py::handle value) {
                : static_cast<BlockPointer*>(PyCapsule_GetPointer(value.ptr(), nullptr))->get();
 }
 
-py::object code_of(PyFrameObject* frame) {
-    return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-}
-
-py::object caller_of(PyFrameObject* frame) {
-    return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetBack(frame)));
-}
-
-PyFrameObject* as_frame(const py::object& frame) { return reinterpret_cast<PyFrameObject*>(frame.ptr()); }
-
-py::object running_frame() {
-    return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-}
-
-/// A method's code, by which frames that run it are known.
-py::handle code_of_method(PyObject*& known, const char* module, const char* type, const char* method) {
-    return found_once(known, [&] {
-        return py::object(py::module_::import(module).attr(type).attr(method).attr("__code__"));
-    });
-}
-
-bool is_finalizer(const py::object& code) {
-    static PyObject* finalize = nullptr;
-    static PyObject* const name = PyUnicode_InternFromString("__del__");
-    return reinterpret_cast<PyCodeObject*>(code.ptr())->co_name == name ||
-           code.is(code_of_method(finalize, "weakref", "finalize", "__call__"));
-}
+/// The interpreter's, which copies of it, of tasks for example, are not.
+py::object running_context() { return py::reinterpret_borrow<py::object>(PyThreadState_Get()->context); }
 
 /// @contextlib.contextmanager takes the body of its with statement into a generator's blocks.
 bool is_context_manager(const py::object& caller) {
     static PyObject* enter = nullptr;
     static PyObject* enter_async = nullptr;
     if (!caller) return false;
-    const py::object code = code_of(as_frame(caller));
+    const py::object code = code_of(caller);
     return code.is(code_of_method(enter, "contextlib", "_GeneratorContextManager", "__enter__")) ||
            code.is(code_of_method(enter_async, "contextlib", "_AsyncGeneratorContextManager", "__aenter__"));
 }
 
-bool is_generator(const py::object& frame) {
-    constexpr int generators = CO_GENERATOR | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR;
-    const py::object code = code_of(as_frame(frame));
-    return (reinterpret_cast<PyCodeObject*>(code.ptr())->co_flags & generators) != 0;
+bool has_flags(const py::object& frame, int flags) {
+    const py::object code = code_of(frame);
+    return (reinterpret_cast<PyCodeObject*>(code.ptr())->co_flags & flags) != 0;
 }
 
-/// Whether a generator that doesn't run goes on later.
-bool has_not_ended([[maybe_unused]] const py::object& frame) {
-#if PY_VERSION_HEX >= 0x030B0000
-    return static_cast<bool>(py::reinterpret_steal<py::object>(PyFrame_GetGenerator(as_frame(frame))));
-#else
-    return true;
-#endif
+constexpr int generators = CO_GENERATOR | CO_ITERABLE_COROUTINE;
+
+/// Why it can't be told whether a call is meant for the block.
+const char* reason(GraphBlock::Place place) {
+    switch (place) {
+        case GraphBlock::Place::reference:
+            return "a function that was given a weak reference to an object that is gone does this, and it "
+                   "can't be told whether the block calls it or the reference does, as its callback: let a "
+                   "weakref.finalize() do it, which runs at once, or give the function something else";
+        case GraphBlock::Place::signal:
+            return "a function that handles a signal does this, and it can't be told whether the block calls "
+                   "it or the signal does: keep the frame that the handler is given, and it runs at once, or "
+                   "let the block call another function";
+        default:
+            return "a generator or coroutine that is suspended has an open block, and it can't be told "
+                   "whether what its caller does is meant for the graph: end the block before yield or "
+                   "await, or make the generator a @contextlib.contextmanager";
+    }
 }
 
-/// In place of a block whose generator is suspended: only reads can't be meant for it.
-class SuspendedBlock final : public detail::Recording {
+/// In place of a block that a call may be meant for or not: only reads can't be.
+class UnclearBlock final : public detail::Recording {
 public:
-    void check_place() const override { fail(); }
-    detail::KeptCalls& kept_on(const std::shared_ptr<detail::DeviceState>& /*device*/) override { fail(); }
+    explicit UnclearBlock(GraphBlock::Place place) : place_(place) {}
+    void check_place() const override { fail(place_); }
+    detail::KeptCalls& kept_on(const std::shared_ptr<detail::DeviceState>& /*device*/) override {
+        fail(place_);
+    }
     const detail::KeptCalls* kept() override { return nullptr; }
 
-    [[noreturn]] static void fail() {
-        refuse(
-            ErrorCode::graph_context, {"Graph", {}},
-            "a generator that is suspended has an open block, and it can't be told whether what its caller "
-            "does is meant for the graph: end the block before yield, or make the generator a "
-            "@contextlib.contextmanager");
+    [[noreturn]] static void fail(GraphBlock::Place place) {
+        refuse(ErrorCode::graph_context, {"Graph", {}}, reason(place));
     }
+
+private:
+    GraphBlock::Place place_;
 };
 
 struct Found {
     const GraphBlock* block = nullptr;  ///< null for none
-    bool is_suspended = false;
+    GraphBlock::Place place = GraphBlock::Place::inside;
 };
 
 Found find_block() noexcept {
@@ -125,18 +113,24 @@ Found find_block() noexcept {
         const GraphBlock* const block = block_of(context_value());
         if (block == nullptr || !block->is_open() || !block->is_of_this_thread()) return {};
         const GraphBlock::Place place = block->place();
-        if (place == GraphBlock::Place::finalizer) return {};
-        return {block, place == GraphBlock::Place::suspended};
+        if (place == GraphBlock::Place::chance) return {};
+        return {block, place};
     } catch (const py::error_already_set&) {  // out of memory
         return {};
     }
 }
 
 detail::Recording* find_recording() noexcept {
-    static SuspendedBlock suspended;
+    static UnclearBlock suspended(GraphBlock::Place::suspended);
+    static UnclearBlock reference(GraphBlock::Place::reference);
+    static UnclearBlock signal(GraphBlock::Place::signal);
     const Found found = find_block();
-    if (found.is_suspended) return &suspended;
-    return found.block == nullptr ? nullptr : found.block->calls().get();
+    switch (found.place) {
+        case GraphBlock::Place::suspended: return &suspended;
+        case GraphBlock::Place::reference: return &reference;
+        case GraphBlock::Place::signal: return &signal;
+        default: return found.block == nullptr ? nullptr : found.block->calls().get();
+    }
 }
 
 /// The thread's, while a BlockWithoutLock lives.
@@ -153,13 +147,16 @@ detail::Recording* find_in_any_case() noexcept {
 }  // namespace
 
 GraphBlock::GraphBlock(std::shared_ptr<RecordedCalls> calls)
-    : calls_(std::move(calls)),
-      thread_(PyThread_get_thread_ident()),
-      frame_(running_frame()),
-      before_(context_value()) {
-    for (py::object frame = frame_; frame;) {
-        py::object caller = caller_of(as_frame(frame));
-        if (is_generator(frame) && !is_context_manager(caller)) generators_.push_back(frame);
+    : calls_(std::move(calls)), thread_(PyThread_get_thread_ident()), before_(context_value()) {
+    for (py::object frame = running_frame(); frame;) {
+        py::object caller = caller_of(frame);
+        const bool may_yield = has_flags(frame, generators | CO_ASYNC_GENERATOR | CO_COROUTINE);
+        if (may_yield && !is_context_manager(caller)) {
+            const bool hands_on = has_flags(frame, generators) && caller && delegates(caller);
+            suspendable_.push_back(
+                {reference_to_generator(frame), hands_on ? reference_to_generator(caller) : py::object()});
+        }
+        callers_.emplace_back(frame.ptr(), code_of(frame));
         frame = std::move(caller);
     }
 }
@@ -169,6 +166,7 @@ std::shared_ptr<GraphBlock> GraphBlock::open(std::shared_ptr<RecordedCalls> call
     auto made = std::make_shared<GraphBlock>(std::move(calls));
     set_variable(
         py::capsule(new BlockPointer(made), [](void* kept) { delete static_cast<BlockPointer*>(kept); }));
+    made->context_ = running_context();
     ++open_blocks();
     return made;
 }
@@ -178,28 +176,51 @@ void GraphBlock::close() {
     --open_blocks();
     calls_->end();
     calls_ = nullptr;
-    frame_ = py::object();
-    generators_.clear();
+    context_ = py::object();
+    callers_.clear();
+    suspendable_.clear();
     const py::object before = std::exchange(before_, py::object());
     // In another context than it was opened in, its own value stays, and is nothing any more.
     if (block_of(context_value()) == this) set_variable(before);
 }
 
 GraphBlock::Place GraphBlock::place() const {
-    bool is_inside = false;
-    std::vector<py::object> missing = generators_;
-    for (py::object frame = running_frame(); frame; frame = caller_of(as_frame(frame))) {
-        is_inside = is_inside || frame.is(frame_);
-        std::erase_if(missing, [&](const py::object& one) { return one.is(frame); });
-        if (is_inside && missing.empty()) return Place::inside;
-        if (!is_inside && is_finalizer(code_of(as_frame(frame)))) return Place::finalizer;
+    const auto is_known = [&](const py::object& frame) {
+        return std::ranges::any_of(callers_, [&](const auto& one) {
+            return one.first == frame.ptr() && one.second.is(code_of(frame));
+        });
+    };
+    Place unclear = Place::inside;
+    py::object frame = running_frame();
+    for (; frame; frame = caller_of(frame)) {
+        if (is_interrupted(frame)) return Place::chance;
+        if (is_known(frame)) break;
+        switch (cause_of(frame)) {
+            case Cause::call: break;
+            case Cause::chance: return Place::chance;
+            case Cause::reference: unclear = Place::reference; break;
+            case Cause::signal: unclear = Place::signal; break;
+        }
     }
-    return std::ranges::any_of(missing, has_not_ended) ? Place::suspended : Place::inside;
+    if (unclear != Place::inside || suspendable_.empty()) return unclear;
+    std::vector<py::object> running;
+    for (frame = running_frame(); frame; frame = caller_of(frame)) running.push_back(frame);
+    const bool is_own_context = running_context().is(context_);
+    const auto runs = [&](const py::object& one) {
+        return std::ranges::any_of(running, [&](const py::object& other) { return one.is(other); });
+    };
+    const bool is_suspended = std::ranges::any_of(suspendable_, [&](const Suspendable& one) {
+        const py::object own = frame_of_generator(one.generator);
+        if (!own || runs(own)) return false;
+        if (one.through && !runs(frame_of_generator(one.through))) return false;
+        return !has_flags(own, CO_COROUTINE) || is_own_context;
+    });
+    return is_suspended ? Place::suspended : Place::inside;
 }
 
 std::shared_ptr<RecordedCalls> recording() {
     const Found found = find_block();
-    if (found.is_suspended) SuspendedBlock::fail();
+    if (found.place != GraphBlock::Place::inside) UnclearBlock::fail(found.place);
     return found.block == nullptr ? nullptr : found.block->calls();
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "python/encoder.h"
@@ -10,7 +11,7 @@
 namespace kf::python {
 
 /// An open block. It takes what its thread does in its context, of contextvars: neither what other tasks of
-/// asyncio do meanwhile, nor finalizers. Needs the GIL.
+/// asyncio do meanwhile, nor what Python runs by chance. Needs the GIL.
 class GraphBlock {
 public:
     explicit GraphBlock(std::shared_ptr<RecordedCalls> calls);
@@ -25,18 +26,28 @@ public:
 
     enum class Place : std::uint8_t {
         inside,
-        finalizer,  ///< what Python runs when an object goes, wherever that happens
+        chance,     ///< Python runs it when an object goes or a signal comes, wherever that happens
+        reference,  ///< unclear: it may be the callback of a weak reference
+        signal,     ///< unclear: it may be the handler of a signal
         suspended,  ///< a generator is that the block is in: its caller runs, in the context that both have
     };
     [[nodiscard]] Place place() const;
 
 private:
+    /// A generator or coroutine that nobody takes into the block with its callers.
+    struct Suspendable {
+        py::object generator;  ///< a weak reference to it
+        py::object through;    ///< to what yields what it does, and is suspended with it; or null
+    };
+
     std::shared_ptr<RecordedCalls> calls_;  ///< null once it is over
     unsigned long thread_;
-    py::object frame_;  ///< of the code that opened it; null once it is over
-    /// It and its callers, as far as they are generators that nobody takes into the block with their callers.
-    std::vector<py::object> generators_;
-    py::object before_;  ///< what the context had
+    py::object context_;  ///< that it was opened in
+    /// The frames of what opened it and of its callers, and their code. Frames that were kept would keep
+    /// variables, a generator among them that the block is in.
+    std::vector<std::pair<PyObject*, py::object>> callers_;
+    std::vector<Suspendable> suspendable_;  ///< of those
+    py::object before_;                     ///< what the context had
 };
 
 /// What records the calls of this thread instead of running them: of a `with kf.Graph()` block. Null for

@@ -352,7 +352,7 @@ def test_a_suspended_generators_caller(calls: ModuleType) -> None:
         lambda: calls.advance.node()(outside, 1),
         kf.Graph().__enter__,
     ):
-        assert "a generator that is suspended has an open block" in refusal(kf.ArgumentError, change)
+        assert "or coroutine that is suspended has an open block" in refusal(kf.ArgumentError, change)
     assert total(outside) == 0
     assert total(inside) == 0  # whose caller may read
     next(generator)
@@ -440,7 +440,7 @@ def test_generators_around_the_block(calls: ModuleType) -> None:
         generator = make()
         next(generator)
         for change in (lambda: calls.advance(x, 1), lambda: x.fill(1)):
-            assert "a generator that is suspended" in refusal(kf.ArgumentError, change)
+            assert "a generator or coroutine that is suspended" in refusal(kf.ArgumentError, change)
         generator.close()
         calls.advance(x, 1)
 
@@ -451,7 +451,7 @@ def test_generators_around_the_block(calls: ModuleType) -> None:
     async def main() -> None:
         generator = each()
         await anext(generator)
-        assert "a generator that is suspended" in refusal(kf.ArgumentError, lambda: calls.advance(x, 1))
+        assert "or coroutine that is suspended" in refusal(kf.ArgumentError, lambda: calls.advance(x, 1))
         await generator.aclose()  # type: ignore[attr-defined]
 
     asyncio.run(main())
