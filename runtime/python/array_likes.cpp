@@ -1,12 +1,15 @@
 // What is like an array or a list: buffers, arrays of other libraries, iterators and users' sequences.
 #include "python/array_likes.h"
 
+#include <vector>
+
 #include "core/describe.h"
 #include "python/attributes.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/foreign.h"
 #include "python/generator.h"
+#include "python/host.h"
 #include "python/sampler.h"
 #include "python/scalars.h"
 #include "python/tensor.h"
@@ -47,6 +50,71 @@ py::object from_foreign(py::handle value) {
     return py::type::of<Tensor>().attr("from_dlpack")(value);
 }
 
+class Stacker {
+public:
+    explicit Stacker(detail::Refusal* why) : why_(why) {}
+
+    /// Returns null for another list.
+    py::object stack(py::handle list, int depth) {
+        constexpr int deepest = 12;  // a list may hold itself
+        if (depth > deepest) return {};
+        if (PyList_Check(list.ptr()) == 0 && PyTuple_Check(list.ptr()) == 0) return {};
+        const py::tuple items(py::reinterpret_borrow<py::object>(list));
+        std::vector<py::object> found;
+        for (const py::handle item : items) {
+            found.push_back(is_one(item) ? py::reinterpret_borrow<py::object>(item) : stack(item, depth + 1));
+            if (!found.back() || !is_like(found.back(), found.front())) return {};
+        }
+        if (found.empty()) return {};
+        py::list arrays;
+        for (const py::object& one : found) {
+            const Tensor* const tensor = as_tensor(one);
+            arrays.append(tensor == nullptr ? one : py::object(download(*tensor)));
+        }
+        return py::module_::import("numpy").attr("stack")(arrays);
+    }
+
+    [[nodiscard]] const ContextPtr& context() const { return context_; }
+
+private:
+    static bool is_one(py::handle item) {
+        return py::isinstance<py::array>(item) || as_tensor(item) != nullptr ||
+               torch_kind(item.ptr()) != TorchKind::none;
+    }
+
+    bool is_like(const py::object& one, const py::object& first) {
+        if (torch_kind(one.ptr()) != TorchKind::none) {
+            return detail::refused(why_, ErrorCode::type_mismatch, [&] {
+                return "a list of torch.Tensors is no tensor, and autograd wouldn't follow it: "
+                       "torch.stack(list) makes one, found " +
+                       shown(one);
+            });
+        }
+        if (const Tensor* const tensor = as_tensor(one)) {
+            if (context_ == nullptr) context_ = tensor->context;
+            if (tensor->context->device().info().id != context_->device().info().id) {
+                return detail::refused(why_, ErrorCode::device_mismatch, [&] {
+                    return "the tensors of a list are on one device, and not on " +
+                           context_->device().info().id + " and " + tensor->context->device().info().id;
+                });
+            }
+        }
+        if (type_of(one).equal(type_of(first)) && one.attr("shape").equal(first.attr("shape"))) return true;
+        return detail::refused(why_, ErrorCode::shape_mismatch, [&] {
+            return "the arrays of a list have one shape and dtype, unlike " + shown(first) + " and " +
+                   shown(one);
+        });
+    }
+
+    static py::dtype type_of(const py::object& one) {
+        const Tensor* const tensor = as_tensor(one);
+        return tensor == nullptr ? py::reinterpret_borrow<py::array>(one).dtype() : dtype_of(*tensor);
+    }
+
+    detail::Refusal* why_;
+    ContextPtr context_;
+};
+
 }  // namespace
 
 bool is_iterator(PyObject* value) { return PyIter_Check(value) != 0; }
@@ -77,33 +145,10 @@ std::optional<py::array> array_of(py::handle value) {
     return py::reinterpret_borrow<py::array>(other);
 }
 
-py::object stacked(py::handle list, detail::Refusal* why, int depth) {
-    constexpr int deepest = 12;  // a list may hold itself
-    if (depth > deepest) return {};
-    if (PyList_Check(list.ptr()) == 0 && PyTuple_Check(list.ptr()) == 0) return {};
-    const py::tuple items(py::reinterpret_borrow<py::object>(list));
-    py::list arrays;
-    for (const py::handle item : items) {
-        const bool is_array = py::isinstance<py::array>(item);
-        const py::object array =
-            is_array ? py::reinterpret_borrow<py::object>(item) : stacked(item, why, depth + 1);
-        if (!array) return {};
-        arrays.append(array);
-    }
-    if (arrays.empty()) return {};
-    const auto first = py::reinterpret_borrow<py::array>(arrays[0]);
-    for (const py::handle item : arrays) {
-        const auto array = py::reinterpret_borrow<py::array>(item);
-        const bool is_alike = array.dtype().equal(first.dtype()) &&
-                              py::object(array.attr("shape")).equal(py::object(first.attr("shape")));
-        if (is_alike) continue;
-        detail::refused(why, ErrorCode::shape_mismatch, [&] {
-            return "the arrays of a list have one shape and dtype, unlike " + shown(first) + " and " +
-                   shown(array);
-        });
-        return {};
-    }
-    return py::module_::import("numpy").attr("stack")(arrays);
+Stack stacked(py::handle list, detail::Refusal* why) {
+    Stacker stacker(why);
+    py::object array = stacker.stack(list, 0);
+    return {std::move(array), stacker.context()};
 }
 
 }  // namespace kf::python

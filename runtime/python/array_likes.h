@@ -5,6 +5,7 @@
 
 #include "core/given.h"
 #include "python/common.h"
+#include "python/context.h"
 
 namespace kf::python {
 
@@ -20,8 +21,14 @@ py::object stand_in(py::handle value);
 /// Returns the same as an array, or an array itself; nothing for what isn't like one.
 std::optional<py::array> array_of(py::handle value);
 
-/// Returns the array that a list of arrays stands for, nested or not; null where it holds anything else.
-/// Arrays of several shapes or dtypes set `why`.
-py::object stacked(py::handle list, detail::Refusal* why, int depth = 0);
+/// The array that a list stands for.
+struct Stack {
+    py::object array;    ///< null where the list holds anything but arrays and tensors
+    ContextPtr context;  ///< of the kf.Tensors in it, which were read back; null for none
+};
+
+/// Stacks a list of NumPy arrays and kf.Tensors, nested or not. Those of several shapes, dtypes or devices
+/// set `why`, and so do tensors of PyTorch's.
+Stack stacked(py::handle list, detail::Refusal* why);
 
 }  // namespace kf::python

@@ -97,6 +97,7 @@ public:
         const ContextPtr context = choose_context();
         context_ = context;
         check_same_device();
+        check_lists();
         const std::optional<Device> on = on_stream(*context);
         const detail::FunctionRef function{context->module(info_.artifact).state(), info_.index,
                                            std::move(settings_.options)};
@@ -145,6 +146,7 @@ private:
     void check_derivative(std::size_t i) const;
     Arg convert(std::size_t i, const Context& context);
     void check_same_device() const;
+    void check_lists() const;
     void take_torch();
     void make_gradients();
     void check_torch_writes() const;
@@ -223,6 +225,9 @@ ContextPtr Call::choose_context() {
         if (hosts_[i].tensor == nullptr) continue;
         return is_for_vulkan_only(*info_.artifact) ? cross_to_vulkan(i) : hosts_[i].tensor->context;
     }
+    for (const Host& host : hosts_)
+        if (host.object != nullptr && host.object->list_context() != nullptr)
+            return host.object->list_context();
     if (encoder_ != nullptr && encoder_->context() != nullptr) return encoder_->context();
     return reader_.torch.first() ? host_context() : default_context();
 }
@@ -239,6 +244,19 @@ ContextPtr Call::cross_to_vulkan(std::size_t i) {
     void* const stream = settings_.stream ? *settings_.stream : current_stream(tensor);
     crossing_ = std::make_unique<interop::Crossing>(detour.bridge, stream);
     return detour.context;
+}
+
+/// Refuses lists of tensors that aren't where the call runs, as it does such tensors.
+void Call::check_lists() const {
+    const std::string there = context_->device().info().id;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const Context* const context =
+            hosts_[i].object == nullptr ? nullptr : hosts_[i].object->list_context().get();
+        if (context == nullptr || context->device().info().id == there) continue;
+        refuse(ErrorCode::device_mismatch, where(i),
+               "the tensors of the list are on " + context->device().info().id + ", and the call runs on " +
+                   there);
+    }
 }
 
 /// Refuses tensors of PyTorch's that aren't where the call runs. One number on the CPU goes anywhere, as it

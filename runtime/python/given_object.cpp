@@ -186,7 +186,14 @@ bool GivenObject::take_stand_in(Refusal& fault) {
     if (is_stand_in_ || is_iterator(content_.ptr())) return false;
     is_stand_in_ = true;
     const bool is_fault = !fault.text.empty();
-    py::object other = is_fault ? stacked(content_, &fault) : stand_in(content_);
+    py::object other;
+    if (is_fault) {
+        Stack stack = stacked(content_, &fault);
+        other = std::move(stack.array);
+        list_context_ = std::move(stack.context);
+    } else {
+        other = stand_in(content_);
+    }
     if (!other) return false;
     content_ = std::move(other);
     tensor_ = as_tensor(content_);
@@ -195,6 +202,31 @@ bool GivenObject::take_stand_in(Refusal& fault) {
 
 const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manifest::Argument& argument,
                                          bool by_value, Refusal* why) {
+    const ArgShape* const found = as_given(call, argument, by_value, why);
+    if (found == nullptr || list_context_ == nullptr) return found;
+    if (reader_.recorded) {
+        refused(why, ErrorCode::type_mismatch, [&] {
+            return "a recorded call runs later, and a list of tensors is read when the call is made: give "
+                   "one "
+                   "tensor, kf.Tensor(list)";
+        });
+        return nullptr;
+    }
+    const bool has_gradient =
+        argument.gradient != manifest::Gradient::never || is_only_written(argument.role);
+    if (runs_backward(reader_.pass) && has_gradient) {
+        refused(why, ErrorCode::not_differentiable, [&] {
+            return "the tensors of a list get no gradients, and give none: give one tensor, "
+                   "kf.Tensor(list).with_grads(), or arrays, [x.to_numpy() for x in list]";
+        });
+        return nullptr;
+    }
+    return found;
+}
+
+/// Without the rules for lists of tensors.
+const ArgShape* GivenObject::as_given(const manifest::Call& call, const manifest::Argument& argument,
+                                      bool by_value, Refusal* why) {
     if (!take_names(argument, why)) return nullptr;
     if (is_batch_ && (by_value || manifest::passes_value(argument))) {
         refused(why, ErrorCode::type_mismatch,

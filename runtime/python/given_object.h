@@ -72,6 +72,8 @@ public:
     /// Returns its numbers or array, as as_elements() found them.
     [[nodiscard]] const Nested* nested() const { return read_->nested ? &*read_->nested : nullptr; }
     [[nodiscard]] const py::array& array() const { return *read_->array; }
+    /// The device of the kf.Tensors in a list that was read as one array; null for anything else.
+    [[nodiscard]] const ContextPtr& list_context() const { return list_context_; }
 
 private:
     /// Which struct of Slang's own a value stands for.
@@ -104,6 +106,8 @@ private:
                                  detail::Refusal* why);
     bool take_stand_in(detail::Refusal& fault);
     void see_texture();
+    const ArgShape* as_given(const manifest::Call& call, const manifest::Argument& argument, bool by_value,
+                             detail::Refusal* why);
     const ArgShape* as_value(detail::Refusal* why);
     bool is_right_resource(const manifest::Argument& argument, detail::Refusal* why);
     py::object find(const manifest::ParameterTree& structure, std::size_t field);
@@ -116,6 +120,7 @@ private:
     py::object content_;     ///< that, or the value inside a Differentiable, which may get another meanwhile
     bool is_batch_ = false;  ///< a kf.Batchable is given: one element for each call
     bool is_stand_in_ = false;  ///< whether something was looked for that stands for `content_`
+    ContextPtr list_context_;
     py::object named_;  ///< what `content_` was before names in it became numbers; null: there were none
     Differentiable* differentiable_ = nullptr;
     const Tensor* tensor_ = nullptr;

@@ -95,7 +95,10 @@ Tensor construct_unnamed(py::handle a, py::handle dtype, py::handle device) {
         return construct_unnamed(other, dtype, device);
     }
     Refusal why;
-    if (const py::object array = stacked(a, &why)) return construct_unnamed(array, dtype, device);
+    if (const Stack stack = stacked(a, &why); stack.array) {
+        const bool is_there = device.is_none() && stack.context != nullptr;
+        return construct_unnamed(stack.array, dtype, is_there ? py::cast(stack.context) : device);
+    }
     if (!why.text.empty()) refuse(why, where);
     if (py::isinstance<py::array>(a)) {
         const auto array = py::reinterpret_borrow<py::array>(a);
