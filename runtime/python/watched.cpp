@@ -2,12 +2,14 @@
 #include "python/watched.h"
 
 #include <array>
+#include <vector>
 
 #include "core/items.h"
 #include "core/pass_rules.h"
 #include "python/errors.h"
 #include "python/function_types.h"
 #include "python/global_gradients.h"
+#include "python/parameter_names.h"
 
 namespace kf::python {
 
@@ -51,11 +53,60 @@ private:
     py::object previous_;
 };
 
+/// Calls `visit` with each parameter that something is given for, and its number among positional arguments
+/// and keywords' values.
+template <class Visit>
+void each_given(const FunctionInfo& info, const Arguments& arguments, Visit visit) {
+    const std::size_t places = arguments.positional.size();
+    for (std::size_t i = 0; i < places && i < info.places.size(); ++i)
+        visit(info.parameters[info.places[i]], i);
+    const Keywords& keywords = arguments.keywords;
+    for (std::size_t k = 0; k < keywords.size(); ++k) {
+        for (std::size_t p = 0; p < info.parameters.size(); ++p) {
+            const HostParameter& parameter = info.parameters[p];
+            const bool is_it =
+                info.names[p].ptr() == keywords.name(k) || keywords.text(k) == parameter.keyword;
+            if (is_it && !parameter.hidden && !parameter.is_global) visit(parameter, places + k);
+        }
+    }
+}
+
+/// A call's arguments without those that ask for outputs as torch.Tensors, which they are in any case.
+class WithoutRequests {
+public:
+    WithoutRequests(const FunctionInfo& info, const Arguments& given) : arguments_(given) {
+        const std::size_t places = given.positional.size();
+        const auto value = [&](std::size_t i) {
+            return i < places ? given.positional[i] : given.keywords.values[i - places];
+        };
+        each_given(info, given, [&](const HostParameter& parameter, std::size_t i) {
+            if (!manifest::is_only_written(parameter.role) || asked_form(value(i)) != ResultForm::torch)
+                return;
+            for (std::size_t k = values_.size(); k < places + given.keywords.size(); ++k)
+                values_.push_back(value(k));
+            values_[i] = Py_None;
+        });
+        if (values_.empty()) return;
+        arguments_.positional = std::span(values_).first(places);
+        arguments_.keywords.values = values_.data() + places;
+    }
+    WithoutRequests(const WithoutRequests&) = delete;
+    WithoutRequests& operator=(const WithoutRequests&) = delete;
+
+    [[nodiscard]] const Arguments& arguments() const { return arguments_; }
+
+private:
+    std::vector<PyObject*> values_;
+    Arguments arguments_;
+};
+
 /// Refuses what PyTorch's own functions refuse, in their words, before anything is done.
 void refuse_writes(const Function& function, const Arguments& arguments) {
     const FunctionInfo& info = function.info();
     const Torch& torch = *Torch::loaded();
-    const auto check = [&](const HostParameter& parameter, PyObject* value) {
+    each_given(info, arguments, [&](const HostParameter& parameter, std::size_t i) {
+        const std::size_t places = arguments.positional.size();
+        PyObject* const value = i < places ? arguments.positional[i] : arguments.keywords.values[i - places];
         if (value == Py_None) return;
         if (manifest::is_only_written(parameter.role)) {
             throw ArgumentError(ErrorCode::not_differentiable,
@@ -68,18 +119,7 @@ void refuse_writes(const Function& function, const Arguments& arguments) {
             refuse(ErrorCode::not_differentiable, {info.function.name, parameter.keyword},
                    "a leaf Variable that requires grad is being used in an in-place operation.");
         }
-    };
-    for (std::size_t i = 0; i < arguments.positional.size() && i < info.places.size(); ++i)
-        check(info.parameters[info.places[i]], arguments.positional[i]);
-    const Keywords& keywords = arguments.keywords;
-    for (std::size_t k = 0; k < keywords.size(); ++k) {
-        for (std::size_t p = 0; p < info.parameters.size(); ++p) {
-            const bool is_it =
-                info.names[p].ptr() == keywords.name(k) || (keywords.text(k) == info.parameters[p].keyword);
-            if (is_it && !info.parameters[p].hidden && !info.parameters[p].is_global)
-                check(info.parameters[p], keywords.values[k]);
-        }
-    }
+    });
 }
 
 /// Makes a call of plain tensors and numbers as kernelfunctions.torch made one like it before; null where
@@ -168,7 +208,7 @@ void meet_tensors(const Arguments& arguments, PassKind pass) {
 }
 
 py::object call_watched(const py::object& object, const Function& function, PassKind pass, bool is_recorded,
-                        const Arguments& arguments, const WatchedCall& watched) {
+                        const Arguments& given, const WatchedCall& watched) {
     const FunctionInfo& info = function.info();
     const char* const what = pass == PassKind::backward        ? "a backward pass"
                              : pass == PassKind::fused         ? "a fused call"
@@ -184,6 +224,8 @@ py::object call_watched(const py::object& object, const Function& function, Pass
                         : " can't be traced or transformed by PyTorch: call the function itself"));
     }
     const Untraced untraced;
+    const WithoutRequests others(info, given);
+    const Arguments& arguments = others.arguments();
     check_gradients(info, function.globals(), Torch::loaded()->is_grad_enabled());
     if (watched.by_autograd_alone) {
         if (py::object result = call_known(object, arguments)) return result;
