@@ -57,6 +57,8 @@ using Maker = AnyTensor (*)(const Device&, ElementType, const Dims&);
 
 template <Maker maker>
 Tensor make_tensor(py::handle shape, py::handle dtype, py::handle device, py::handle name) {
+    // pybind11 goes on to make_tensor_on() then.
+    if (py::isinstance<Context>(shape)) throw py::reference_cast_error();
     const Dims dims = parse_shape(shape, {"Tensor", "shape"});
     const ContextPtr context = context_of(device, tensor_class);
     const StructType* structure = structure_of(dtype);
@@ -66,6 +68,22 @@ Tensor make_tensor(py::handle shape, py::handle dtype, py::handle device, py::ha
     const std::string named = parse_name(name);
     const GilRelease release;
     return {with_name(maker(context->device(), element, dims), named), context, structure};
+}
+
+/// With the device first, by another package's habit.
+template <Maker maker>
+Tensor make_tensor_on(py::handle device, py::handle shape, py::handle dtype, py::handle name) {
+    return make_tensor<maker>(shape, dtype, device, name);
+}
+
+/// Adds a way to make tensors to the class. `what`: its description.
+template <Maker maker>
+void add_maker(py::class_<Tensor>& type, const char* name, const char* what) {
+    type.def_static(name, &make_tensor<maker>, py::arg("shape"), py::arg("dtype") = py::none(), py::kw_only(),
+                    py::arg("device") = py::none(), py::arg("name") = py::none(), what)
+        .def_static(name, &make_tensor_on<maker>, py::arg("device"), py::arg("shape"),
+                    py::arg("dtype") = py::none(), py::kw_only(), py::arg("name") = py::none(),
+                    "The same, with the device first.");
 }
 
 /// An array, or what is like one.
@@ -363,6 +381,9 @@ void bind_tensor(py::module_& module) {
         "An n-dimensional array in device memory, or a view of one.\n\n"
         "Vectors are trailing dimensions: what a kernel takes as a tensor of float3 of rank 1 is "
         "a\nfloat32 tensor of shape (n, 3).");
+    add_maker<&AnyTensor::empty>(type, "empty", "Uninitialised; dtype is float32 by default.");
+    add_maker<&AnyTensor::zeros>(type, "zeros", "All elements 0; dtype is float32 by default.");
+    add_maker<&AnyTensor::ones>(type, "ones", "All elements 1; dtype is float32 by default.");
     type.def(py::init(&construct), py::arg("a"), py::arg("dtype") = py::none(), py::kw_only(),
              py::arg("device") = py::none(), py::arg("name") = py::none(),
              "Copies an array or nested lists to a device. Python floats become float32, ints int32.")
@@ -374,13 +395,6 @@ void bind_tensor(py::module_& module) {
                     "The tensor of another library, by DLPack or __cuda_array_interface__: on its own CUDA "
                     "device the same memory,\nelse a copy. `copy`: True, False (refused where the memory "
                     "can't be shared) or None.")
-        .def_static("empty", &make_tensor<&AnyTensor::empty>, py::arg("shape"), py::arg("dtype") = py::none(),
-                    py::kw_only(), py::arg("device") = py::none(), py::arg("name") = py::none(),
-                    "Uninitialised; dtype is float32 by default.")
-        .def_static("zeros", &make_tensor<&AnyTensor::zeros>, py::arg("shape"), py::arg("dtype") = py::none(),
-                    py::kw_only(), py::arg("device") = py::none(), py::arg("name") = py::none())
-        .def_static("ones", &make_tensor<&AnyTensor::ones>, py::arg("shape"), py::arg("dtype") = py::none(),
-                    py::kw_only(), py::arg("device") = py::none(), py::arg("name") = py::none())
         .def(
             "to_numpy", [](const Tensor& self) { return download(self); },
             "A new C-contiguous array; waits for what writes the tensor.")

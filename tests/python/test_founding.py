@@ -306,6 +306,18 @@ def test_tensors_by_other_words(device: kf.Device) -> None:
     assert (tensor.tolist(), tensor.device) == ([1, 2], device)
     tensor.clear()
     assert tensor.tolist() == [0, 0]
+    empty = kf.Tensor.empty(device, (2, 3), np.int32)
+    assert (empty.shape, empty.dtype, empty.device) == ((2, 3), np.dtype(np.int32), device)
+    zeros = kf.Tensor.zeros(device, shape=(4,), dtype=float, name="zeros")
+    assert (zeros.tolist(), zeros.dtype, zeros.name) == ([0] * 4, np.dtype(np.float64), "zeros")
+    assert kf.Tensor.ones(device=device, shape=2).tolist() == [1, 1]
+    assert kf.Tensor.ones(2, device=device).device == device
+    for call, text in (
+        (lambda: loose.Tensor.zeros(device), "Tensor.zeros: it takes (shape, dtype=None, *, device=None"),
+        (lambda: loose.Tensor.zeros(device, "abc"), "Tensor: argument 'shape': a shape is an int"),
+        (lambda: loose.Tensor.zeros((2,), device), "Tensor: argument 'dtype'"),
+    ):
+        assert message(call).startswith(text)
 
 
 # Host vectors

@@ -127,7 +127,7 @@ def test_names(calls: ModuleType, device: kf.Device) -> None:
         kf.Tensor.ones(1, name="one"),
     ):
         assert made.name == "one"
-    assert "a str is needed" in refusal(kf.ArgumentError, lambda: kf.Tensor.zeros(1, name=3))  # type: ignore[arg-type]
+    assert "a str is needed" in refusal(kf.ArgumentError, lambda: kf.Tensor.zeros(1, name=3))  # type: ignore[call-overload]
     bad = kf.Tensor.zeros((5, 3), name="velocities")
     message = refusal(kf.ArgumentError, lambda: calls.scale(x, 1, out=bad))
     assert "argument 'result' (tensor 'velocities'): " in message, message

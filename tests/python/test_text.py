@@ -94,7 +94,7 @@ def test_every_entry_refuses_half_a_surrogate_pair(
         "import_name": lambda: kf.load_module(tmp_path / "no.kfa", BAD),
         "set_device": lambda: kf.set_device(BAD),
         "Device.open": lambda: kf.Device.open(BAD),
-        "device": lambda: kf.Tensor.zeros((4,), device=BAD),  # type: ignore[arg-type]
+        "device": lambda: kf.Tensor.zeros((4,), device=BAD),  # type: ignore[call-overload]
         "check": lambda: setattr(device, "check", BAD),
         "dtype": lambda: kf.Tensor.zeros((4,), BAD),
         "name": lambda: kf.Tensor.zeros((4,), name=BAD),

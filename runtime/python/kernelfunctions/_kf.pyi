@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import Token
 from types import EllipsisType, TracebackType
-from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -230,7 +230,7 @@ class Tensor:
     ) -> None:
         """Copies an array or nested lists to a device. Python floats become float32, ints int32."""
     @staticmethod
-    def numpy(device: Device | str | None, a: npt.ArrayLike) -> Tensor:
+    def numpy(device: Device | None, a: npt.ArrayLike) -> Tensor:
         """from_numpy(a, device)."""
     @staticmethod
     def from_numpy(a: npt.NDArray[Any], device: Device | None = None, *, name: str | None = None) -> Tensor:
@@ -242,21 +242,42 @@ class Tensor:
 
         `copy`: True, False (refused where the memory can't be shared) or None.
         """
+    @overload
     @staticmethod
     def empty(
         shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """Uninitialised; dtype is float32 by default."""
+    @overload
+    @staticmethod
+    def empty(
+        device: Device, shape: _Extents, dtype: npt.DTypeLike = ..., *, name: str | None = None
+    ) -> Tensor:
+        """The same, with the device first."""
+    @overload
     @staticmethod
     def zeros(
         shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """All elements 0; dtype is float32 by default."""
+    @overload
+    @staticmethod
+    def zeros(
+        device: Device, shape: _Extents, dtype: npt.DTypeLike = ..., *, name: str | None = None
+    ) -> Tensor:
+        """The same, with the device first."""
+    @overload
     @staticmethod
     def ones(
         shape: _Extents, dtype: npt.DTypeLike = ..., *, device: Device | None = None, name: str | None = None
     ) -> Tensor:
         """All elements 1; dtype is float32 by default."""
+    @overload
+    @staticmethod
+    def ones(
+        device: Device, shape: _Extents, dtype: npt.DTypeLike = ..., *, name: str | None = None
+    ) -> Tensor:
+        """The same, with the device first."""
     def to_numpy(self) -> npt.NDArray[Any]:
         """A new C-contiguous array; waits for what writes the tensor."""
     def copy_from_numpy(self, a: npt.NDArray[Any]) -> None:
@@ -764,7 +785,7 @@ class Graph:
     `with kf.Graph() as g:` records the calls of its thread, and none of them runs. replay() is thread-safe.
     """
 
-    def __init__(self, device: Device | str | None = None) -> None:
+    def __init__(self, device: Device | None = None) -> None:
         """On the first call's device where `device` isn't given."""
     def __enter__(self) -> Self: ...
     def __exit__(
