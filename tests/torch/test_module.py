@@ -200,6 +200,17 @@ def test_a_struct_is_a_submodule(specs: Any, torch_device: str) -> None:
             module.ray()
 
 
+def test_a_tensor_of_structs_is_a_parameter(specs: Any, torch_device: str) -> None:
+    rays, t = uniform(5, 6, device=torch_device), uniform(5, seed=2, device=torch_device)
+    module = kf.torch.module(specs.structs.raytrace, {"ray": rays})
+    assert list(module.state_dict()) == ["ray"]
+    torch.testing.assert_close(
+        module(t).detach(), rays[:, :3] + rays[:, 3:] * t[:, None] * rays[:, [2, 0, 1]]
+    )
+    module(t).sum().backward()
+    torch.testing.assert_close(module.ray.grad[:, 3:], t[:, None] * rays[:, [2, 0, 1]])
+
+
 def test_fields_that_are_not_held_are_given(specs: Any, torch_device: str) -> None:
     pos, dir_ = uniform(5, 3, device=torch_device), uniform(5, 3, seed=1, device=torch_device)
     t = uniform(5, seed=2, device=torch_device)
@@ -366,8 +377,8 @@ WRONG: list[tuple[Callable[[Any, torch.Tensor], Any], str]] = [
         "replaced: argument 'b': expected a tensor of shape [], but got [3]",
     ),
     (
-        lambda s, x: kf.torch.module(s.structs.advance, {"ray": x}),
-        "advance: argument 'ray': no call takes a tensor for it",
+        lambda s, x: kf.torch.module(s.structs.shade, {"scene": x}),
+        "shade: argument 'scene': no call takes a tensor for it",
     ),
     (
         lambda s, x: kf.torch.module(s.gradients.detached, {"k": nn.Parameter(x)}),

@@ -317,6 +317,23 @@ def test_structs_of_other_kinds(structs: ModuleType, torch_device: str) -> None:
     same(made, out)
 
 
+def test_traced_calls_of_other_kinds(structs: ModuleType, torch_device: str) -> None:
+    """Operators take tensors: what else holds structs breaks the graph."""
+    rays, t = rand(torch_device, 2, 6), rand(torch_device, 2)
+    listed = [{"pos": one[:3], "dir": one[3:]} for one in rays.tolist()]
+    torch._dynamo.reset()
+    step: Any = torch.compile(lambda t: structs.next(listed, t) * 2, backend="eager")
+    same(step(t), 2 * next_of(rays, t))
+    torch._dynamo.reset()
+    step = torch.compile(lambda t: structs.next(listed, t), backend="eager", fullgraph=True)
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=r"takes Ray tensor\[1\] as a torch.Tensor"):
+        step(t)
+    for wrong in ({"pos": rays[:, :3], "dir": rays[:, 3:]}, structs.Ray(pos=rays[:, :3], dir=rays[:, 3:])):
+        for watched in (False, True):
+            with pytest.raises(TypeError, match="next: argument 'ray': "):
+                structs.next(wrong, t.detach().requires_grad_(watched))
+
+
 RAY = r"next: argument 'ray': expected Ray tensor\[1\], as a float32 torch.Tensor of shape \[\*, 6\], found "
 
 

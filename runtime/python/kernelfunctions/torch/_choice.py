@@ -282,7 +282,7 @@ def cost_of(slot: Slot, value: Any, casts: Callable[[torch.Tensor, Leaf], bool])
             reason = f"expected {slot.parameter.type}, found a tensor: give it field by field"
             raise MisfitError(slot.name, reason)
         if slot.parameter.form == "tensor":
-            return 0  # a kf.Tensor of structs, an array or a list of some, which the call itself looks into
+            return _cost_of_structs(slot, value)
         _check_numbers(slot.parameter, value, slot.name)
         return 0
     if isinstance(value, (torch.Tensor, TensorKind)):
@@ -358,7 +358,7 @@ def _cost_of_extents(slot: Slot, leaf: Leaf, value: Any) -> int:
 
 def _cost_of_other_memory(slot: Slot, leaf: Leaf, value: Any) -> int:
     if leaf.is_struct:
-        return 0  # a kf.Tensor of structs, an array or a list of some, which the call itself looks into
+        return _cost_of_structs(slot, value)
     if isinstance(value, bool | int | float):
         if leaf.passing == "pointer" and type(value) is int:
             return _NUMBER_AS_MEMORY
@@ -368,6 +368,15 @@ def _cost_of_other_memory(slot: Slot, leaf: Leaf, value: Any) -> int:
     dimensions = _depth(value) if isinstance(value, list | tuple) else getattr(value, "ndim", leaf.ndim)
     if leaf.passing == "tensor" and dimensions != leaf.ndim:
         raise MisfitError(slot.name, f"expected {leaf.ndim} dimensions ({leaf.text}), found {dimensions}")
+    return 0
+
+
+def _cost_of_structs(slot: Slot, value: Any) -> int:
+    """Takes what else holds structs: a kf.Tensor, an array or a list of some, which the call looks into."""
+    is_list = isinstance(value, list | tuple) and not hasattr(value, "_fields")
+    if not is_list and not (hasattr(value, "ndim") and hasattr(value, "dtype")):
+        reason = f"expected a tensor or a list of {slot.parameter.type} structs, found {type(value).__name__}"
+        raise MisfitError(slot.name, reason)
     return 0
 
 

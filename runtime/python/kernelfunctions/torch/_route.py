@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kernelfunctions.torch._choice import Slot, Step, TensorKind, bind, changed_numbers, field_of
+from kernelfunctions.torch._choice import (
+    MisfitError,
+    Slot,
+    Step,
+    TensorKind,
+    bind,
+    changed_numbers,
+    field_of,
+    values_of,
+)
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._library import CallOperator
@@ -54,6 +63,11 @@ class Route:
             raw = kwargs[source] if isinstance(source, str) else None if source is None else args[source]
             steps += [_with_default(one, raw, given[slot.owner]) for one in _steps(call, slot, source)]
         self.steps = tuple(steps)
+        inputs = entry.signature.inputs
+        for slot, value in zip(inputs, values_of(call, inputs, given), strict=True):
+            if slot.leaf is not None and slot.leaf.is_struct and not isinstance(value, TensorKind):
+                reason = f"a traced call takes {slot.leaf.text} as a torch.Tensor"
+                raise MisfitError(slot.name, reason)
         #: Tensors that numbers and lists may stand for, with their types.
         self.numbers = tuple(
             (i, one.leaf.dtype)
