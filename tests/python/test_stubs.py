@@ -18,6 +18,7 @@ from typing import Any
 
 import kernelfunctions as kf
 import numpy as np
+import numpy.typing as npt
 from kf_calls.calls import add, quotient, scale, split, total
 from kf_containers.containers import batched, take_apart, weigh
 from kf_generators.generators import added, hash_1, id_int2, noisy
@@ -40,6 +41,19 @@ polynomial.backward(a, 8, -1, x, y)
 again: kf.Tensor = polynomial(a, 8, -1, x)
 array: np.ndarray[Any, Any] = add(tensor, 2, out=np.ndarray)
 named: np.ndarray[Any, Any] = polynomial(2.0, 8, -1, x, out="numpy")
+asked: kf.Tensor = polynomial(2.0, 8, -1, x, out="tensor")
+asked = polynomial(2.0, 8, -1, np.zeros(3, np.float32), out=kf.Tensor)
+asked = add(1, 2, out=kf.Tensor)
+one_array: npt.NDArray[np.int32] = add(1, 2, out="numpy")
+in_arrays: npt.NDArray[np.float32] = polynomial.return_type(np.ndarray)(2.0, 8, -1, x)
+in_tensors: kf.Tensor = polynomial.return_type("tensor").set({}).call(2.0, 8, -1, x)
+both: Any = split.return_type("numpy")(1.5)
+usual: int = add.return_type(None)(1, 2)
+usual = add.return_type(np.ndarray).return_type(None)(1, 2)
+passed = polynomial.backward.return_type(None)
+passed(a, 8, -1, x, y)
+on_device: kf.Tensor = kf.Tensor.zeros(kf.default_device(), shape=(4,), dtype=np.float32)
+on_device = kf.Tensor.empty(kf.default_device(), 4, np.int32)
 ids: kf.Tensor = id_int2(shape=(2, 3))
 spread: kf.Tensor = added(kf.grid((2, 3), offset=[1, 2]), 1.0)
 hashes: np.ndarray[Any, Any] = hash_1(kf.wang_hash(seed=3), shape=[4], out=np.ndarray)
@@ -229,6 +243,13 @@ ours: kf.Tensor = polynomial(2, 8, -1, k)
 written: torch.Tensor = polynomial(2, 8, -1, t, out=torch.empty(4))
 kept: kf.Tensor = polynomial(2, 8, -1, t, out=kf.Tensor.zeros(4))
 array: np.ndarray[Any, Any] = polynomial(2, 8, -1, t, out=np.ndarray)
+as_torch: torch.Tensor = polynomial(2, 8, -1, k, out=torch.Tensor)
+as_torch = polynomial(2, 8, -1, t, out="torch")
+as_torch = add(1, 2, out=torch.Tensor)
+as_torch = polynomial.return_type(torch.Tensor)(2, 8, -1, k)
+as_torch = polynomial.return_type("torch")(2, 8, -1, k)
+as_ours: kf.Tensor = polynomial(2, 8, -1, t, out="tensor")
+as_ours = polynomial.return_type(kf.Tensor)(2, 8, -1, t)
 inside: torch.Tensor = polynomial(2, 8, -1, kf.differentiable(t))
 of_ours: kf.Tensor = polynomial(2, 8, -1, kf.differentiable(k))
 given = kf.differentiable(t)
@@ -314,6 +335,11 @@ WRONG = [
     "add.backward()",
     "add.append_to(1, 2)",
     "add(1, 2, out=int)",
+    "add(1, 2, out='text')",
+    "add.return_type(list)",
+    "text = add.return_type('numpy')(1, 2)",
+    "text = add(1, 2, out='tensor')",
+    "kf.Tensor.zeros('cuda:0', (2,))",
     "id_int2(3)",
     "hash_1(kf.rand_float())",
     "added((2, 3), 1.0)",

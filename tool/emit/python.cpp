@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -160,6 +161,7 @@ public:
                             {"fused_type", has_fused ? class_ + "Fused" : "None"},
                             {"jvp", std::move(jvp)},
                             {"methods", methods(MethodForm::call, MethodForm::append_to)},
+                            {"return_types", return_types()},
                             {"jvp_type", jvp_ != nullptr ? class_ + "Jvp" : "None"},
                             {"backward_type", has_backward ? class_ + "Backward" : "None"}};
     }
@@ -388,8 +390,9 @@ private:
         return text;
     }
 
-    /// What `out` is: left out, something to write to, or a wish for a NumPy array.
-    enum class GivenResult : std::uint8_t { none, output, request };
+    /// What `out` is: left out, something to write to, or a wish for a NumPy array, a kf.Tensor or one of
+    /// PyTorch's.
+    enum class GivenResult : std::uint8_t { none, output, array, tensor, torch };
 
     /// One `def`: a signature may take several, since Python has no way to say "by place all, or leave it
     /// out".
@@ -409,13 +412,14 @@ private:
             if (all[i].output) first_output = std::min(first_output, i);
         }
         std::vector<Definition> made;
-        for (const GivenResult given : {GivenResult::none, GivenResult::output, GivenResult::request}) {
-            // A given result comes back as it is, when it is all that comes back.
-            const bool generic = !is_backward(form) && signature.given_result != 0 &&
-                                 (signature.given_result & python_texture) == 0 &&
-                                 returns_one(signature, form);
-            if (given != GivenResult::none && !generic) continue;
-            if (given == GivenResult::request && is_recorded(form)) continue;
+        // A given result comes back as it is, when it is all that comes back.
+        const bool generic = signature.given_result != 0 && may_be_asked_for(signature, form);
+        for (const GivenResult given : {GivenResult::none, GivenResult::output, GivenResult::array,
+                                        GivenResult::tensor, GivenResult::torch}) {
+            const bool is_request = given != GivenResult::none && given != GivenResult::output;
+            if (given == GivenResult::output && !generic) continue;
+            if (is_request && !may_be_asked_for(signature, form)) continue;
+            if (is_request && given != GivenResult::tensor && is_recorded(form)) continue;
             for (const Torch torch : torch_forms(signature, form, given, torch_by)) {
                 made.push_back({parameters(signature, form, inputs_end, all.size(), torch),
                                 returned(signature, form, torch.form), torch.form == TorchForm::some});
@@ -500,6 +504,45 @@ private:
         return text;
     }
 
+    /// Whether the result can be made as a tensor or an array of the caller's choice, and is all that comes
+    /// back.
+    bool may_be_asked_for(const PythonSignature& signature, MethodForm form) const {
+        if (is_backward(form) || (signature.given_result & python_texture) != 0 ||
+            !returns_one(signature, form))
+            return false;
+        if (signature.given_result != 0) return true;
+        return !is_jvp(form) && std::ranges::all_of(signature.calls, [&](std::size_t call) {
+            const PlannedCall& planned = calls_of(form)[call];
+            const PlannedParameter& last = planned.parameters.back();
+            const PlannedArgument item = host_items(planned).back();
+            return last.role == Role::result && last.host.form != manifest::Form::fields &&
+                   passes_value(item.host) && !holds_structs(item.type);
+        });
+    }
+
+    /// Returns what return_type(np.ndarray) makes of the function's results; nothing for several of them.
+    std::optional<std::string> array_results() const {
+        PythonSignature every;
+        for (std::size_t i = 0; i < function_.calls.size(); ++i) {
+            if (!offers(function_.calls[i], MethodForm::call)) continue;
+            FunctionWriter other(function_, jvp_, class_, structs_, bound_);
+            const PythonSignature one = other.signature(function_.calls[i], i, MethodForm::call);
+            if (!may_be_asked_for(one, MethodForm::call)) return std::nullopt;
+            every.calls.push_back(i);
+        }
+        if (every.calls.empty()) return std::nullopt;
+        return array_type(every, MethodForm::call);
+    }
+
+    /// The view of return_type(), where it says what the results are.
+    View return_types() {
+        const std::optional<std::string> arrays = bound_ ? std::nullopt : array_results();
+        if (!arrays) return View::List{};
+        words_.insert({"ArrayRequest", "Returning", "TensorRequest", "TorchRequest"});
+        numpy_ = torch_ = overloaded_ = true;
+        return View::List{View::Object{{"arrays", *arrays}}};
+    }
+
     bool returns_one(const PythonSignature& signature, MethodForm form) const {
         const std::vector<PlannedCall>& calls = calls_of(form);
         return std::none_of(signature.parameters.begin(), signature.parameters.end(),
@@ -512,23 +555,34 @@ private:
                });
     }
 
+    /// What comes back for a wish, and how it is said.
+    std::pair<std::string, std::string> request(const PythonSignature& signature, MethodForm form,
+                                                GivenResult given) {
+        if (given == GivenResult::tensor) return {"kf.Tensor", "out: " + note("TensorRequest")};
+        if (given == GivenResult::torch) {
+            torch_ = true;
+            return {"_Tensor", "out: " + note("TorchRequest[_Tensor]")};
+        }
+        numpy_ = true;
+        return {array_type(signature, form), "out: " + note("ArrayRequest")};
+    }
+
     void add_result(Definition& made, const PythonSignature& signature, MethodForm form, bool generic,
                     GivenResult given, TorchForm torch) {
         auto& list = made.parameters;
         const bool shape = signature.takes_shape && given != GivenResult::output;
         const bool starred = std::find(list.begin(), list.end(), "*") != list.end();
-        if (!is_backward(form) && !starred && (signature.given_result != 0 || shape)) list.emplace_back("*");
+        const bool has_out = signature.given_result != 0 || given != GivenResult::none;
+        if (!is_backward(form) && !starred && (has_out || shape)) list.emplace_back("*");
         if (given == GivenResult::output) {
             list.emplace_back("out: _Out");
             const std::string tangent = torch == TorchForm::some ? "_Tensor" : "kf.Tensor";
             made.result = is_jvp(form) ? "tuple[_Out, " + tangent + "]" : "_Out";
             generic_ = true;
             note("OutValue");
-        } else if (given == GivenResult::request) {
-            list.push_back("out: " + note("ArrayRequest"));
-            made.result = array_type(signature, form);
+        } else if (given != GivenResult::none) {
+            std::tie(made.result, list.emplace_back()) = request(signature, form, given);
             if (is_jvp(form)) made.result = "tuple[" + made.result + ", " + made.result + "]";
-            numpy_ = true;
         } else if (generic) {
             list.emplace_back("out: None = None");
         } else if (signature.given_result != 0) {
@@ -582,8 +636,8 @@ private:
              {"BoolValue",       "IntValue",        "FloatValue",  "DiffValue",       "VectorValue",
               "DiffVectorValue", "ComponentsValue", "StructValue", "TensorValue",     "DiffTensorValue",
               "TorchValue",      "DiffTorchValue",  "TorchTensor", "DiffTorchTensor", "OutValue",
-              "DiffOutValue",    "LaunchResult",    "Stream",      "ArrayRequest",    "Tangents",
-              "MemoryValue",     "SampledTexture"}) {
+              "DiffOutValue",    "LaunchResult",    "Stream",      "ArrayRequest",    "TensorRequest",
+              "TorchRequest",    "Tangents",        "MemoryValue", "SampledTexture"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }
@@ -795,6 +849,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     if (structs.has_variables() || follows_torch) extensions.insert("TypeVar");
     if (refuses_torch) extensions.insert("Never");
     if (structs.has_optional_fields()) extensions.insert("NotRequired");
+    if (words.contains("Returning")) extensions.insert("Self");
     if (extensions.contains("TypeVar")) typing.erase("TypeVar");
     if (follows_torch) typing.insert("Any");
     if (follows_torch) words.insert("TorchTensor");

@@ -21,7 +21,7 @@ from kernelfunctions._generators import range as range
 from kernelfunctions._generators import wang_hash as wang_hash
 from kernelfunctions._kf_torch import *  # noqa: F403
 from kernelfunctions.torch import Operator
-from kernelfunctions.typing import Stream
+from kernelfunctions.typing import ArrayRequest, Stream, TensorRequest, TorchRequest
 
 __version__: str
 
@@ -713,8 +713,6 @@ class _Configured:
         """A copy that runs so many groups of threads."""
     def typeconformance(self, types: Mapping[str, str | Sequence[str]], /) -> Self:
         """A copy that is the variant with exactly these types behind interfaces: {"IVal": ["Val10"]}."""
-    def return_type(self, type: type[Any] | Literal["tensor", "numpy", "torch"] | None, /) -> Self:
-        """A copy whose outputs that aren't given come back as kf.Tensor, np.ndarray or torch.Tensor."""
     def accumulate(self, chosen: Mapping[str, str] | None = ..., /, **ways: str) -> Self:
         """A copy for which calls that share an element of an output or gradient are combined so.
 
@@ -739,6 +737,8 @@ class Backward(_Configured):
         """The same as calling it."""
     def append_to(self, *args: Any, **kwargs: Any) -> None:
         """Records it: append_to(encoder, ...)."""
+    def return_type(self, type: ArrayRequest | TensorRequest | TorchRequest[Any] | None, /) -> Self:
+        """A copy: a pass has no outputs that could come back."""
 
 class Fused(_Configured):
     """A loss and its gradients in one launch.
@@ -750,6 +750,8 @@ class Fused(_Configured):
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def call(self, *args: Any, **kwargs: Any) -> Any: ...
     def append_to(self, *args: Any, **kwargs: Any) -> Any: ...
+    def return_type(self, type: ArrayRequest | TensorRequest | TorchRequest[Any] | None, /) -> Fused:
+        """A copy whose outputs that aren't given come back as kf.Tensor, np.ndarray or torch.Tensor."""
 
 class Jvp(_Configured):
     """The forward derivative of a function: a Jacobian times a vector.
@@ -761,6 +763,8 @@ class Jvp(_Configured):
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
     def call(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
     def append_to(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
+    def return_type(self, type: ArrayRequest | TensorRequest | TorchRequest[Any] | None, /) -> Jvp:
+        """A copy whose outputs that aren't given come back as kf.Tensor, np.ndarray or torch.Tensor."""
 
 class Prepared:
     """A call whose tensors and shapes are settled. Calling it runs it again, and returns its result.
@@ -839,6 +843,15 @@ class Function(_Configured):
         """The same as calling the function."""
     def append_to(self, *args: Any, **kwargs: Any) -> Any:
         """Records the call: append_to(encoder, ...). Outputs are tensors that hold values once it ran."""
+    @overload
+    def return_type(self, type: None, /) -> Self:
+        """A copy whose outputs that aren't given come back as kf.Tensor, np.ndarray or torch.Tensor."""
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Function: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Function: ...
+    @overload
+    def return_type(self, type: TorchRequest[Any], /) -> Function: ...
     @property
     def backward(self) -> Backward | None:
         """None where the function isn't differentiable, or the call spec doesn't ask ("backward": true)."""

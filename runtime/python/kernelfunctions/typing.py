@@ -18,6 +18,8 @@ from kernelfunctions._kf import (
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from kernelfunctions._returning import Returning as Returning  # noqa: PLC0414
+
     _Torch = TypeVar("_Torch", default=Any)
     _Torch_co = TypeVar("_Torch_co", covariant=True, default=Any)
 else:
@@ -83,8 +85,10 @@ FieldValue: TypeAlias = (
     | Texture
     | Sampler
 )
-#: Asks for an output as a new NumPy array.
+#: Asks for an output as a new NumPy array, as a kf.Tensor, or as one of PyTorch's.
 ArrayRequest: TypeAlias = type[npt.NDArray[Any]] | Literal["numpy"]
+TensorRequest: TypeAlias = type[Tensor] | Literal["tensor"]
+TorchRequest: TypeAlias = type[TorchTensor[_Torch]] | Literal["torch"]
 
 
 class HasComponents(Protocol):
@@ -138,7 +142,9 @@ __all__ = [
     "Stream",
     "StructValue",
     "Tangents",
+    "TensorRequest",
     "TensorValue",
+    "TorchRequest",
     "TorchTensor",
     "TorchValue",
     "VectorValue",

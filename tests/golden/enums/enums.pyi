@@ -26,13 +26,16 @@ from kernelfunctions.typing import (
     FloatValue,
     IntValue,
     OutValue,
+    Returning,
     Stream,
+    TensorRequest,
     TensorValue,
+    TorchRequest,
     TorchTensor,
     TorchValue,
     VectorValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Self, TypeVar
 
 __all__ = ["Channels", "Layer", "Mode", "Tiny", "blended", "first", "next", "without_red"]
 
@@ -115,7 +118,27 @@ class _Next(kf.Function):
         self, mode: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int32]: ...
     @overload
+    def __call__(
+        self, mode: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, mode: TorchValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
     def __call__(self, mode: IntValue | _ModeName, *, stream: Stream | None = None) -> Mode: ...
+    @overload
+    def __call__(
+        self, mode: IntValue | _ModeName, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.int32]: ...
+    @overload
+    def __call__(
+        self, mode: IntValue | _ModeName, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, mode: IntValue | _ModeName, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self, mode: TorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
@@ -126,9 +149,19 @@ class _Next(kf.Function):
     @overload
     def append_to(self, encoder: kf.Encoder, /, mode: TorchValue, *, out: _Out) -> _Out: ...
     @overload
+    def append_to(self, encoder: kf.Encoder, /, mode: TorchValue, *, out: TensorRequest) -> kf.Tensor: ...
+    @overload
     def append_to(
         self, encoder: kf.Encoder, /, mode: TorchTensor[_Tensor], *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.int32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -160,8 +193,29 @@ class _WithoutRed(kf.Function):
     - result: returned, Channels
     """
 
+    @overload
     def __call__(self, channels: IntValue | _ChannelsName, *, stream: Stream | None = None) -> Channels: ...
+    @overload
+    def __call__(
+        self, channels: IntValue | _ChannelsName, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.uint32]: ...
+    @overload
+    def __call__(
+        self, channels: IntValue | _ChannelsName, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, channels: IntValue | _ChannelsName, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.uint32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -207,6 +261,19 @@ class _Blended(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self, layer: _LayerValue, x: DiffTorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        layer: _LayerValue,
+        x: DiffTorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self,
         layer: _LayerValue,
         x: DiffTorchTensor[_Tensor],
@@ -225,8 +292,20 @@ class _Blended(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, layer: _LayerValue, x: DiffTorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, layer: _LayerValue, x: DiffTorchTensor[_Tensor], *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _BlendedBackward: ...
     @property

@@ -13,11 +13,14 @@ from kernelfunctions.typing import (
     DiffTorchValue,
     LaunchResult,
     OutValue,
+    Returning,
     Stream,
+    TensorRequest,
+    TorchRequest,
     TorchTensor,
     TorchValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Self, TypeVar
 
 __all__ = ["power", "turned"]
 
@@ -54,6 +57,14 @@ class _Power(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self, x: DiffTorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, x: DiffTorchValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, x: DiffTorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
     ) -> _Tensor: ...
     call = __call__
@@ -62,9 +73,19 @@ class _Power(kf.Function):
     @overload
     def append_to(self, encoder: kf.Encoder, /, x: DiffTorchValue, *, out: _Out) -> _Out: ...
     @overload
+    def append_to(self, encoder: kf.Encoder, /, x: DiffTorchValue, *, out: TensorRequest) -> kf.Tensor: ...
+    @overload
     def append_to(
         self, encoder: kf.Encoder, /, x: DiffTorchTensor[_Tensor], *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _PowerBackward: ...
     @property

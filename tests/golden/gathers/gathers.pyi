@@ -11,12 +11,15 @@ from kernelfunctions.typing import (
     DiffTensorValue,
     DiffTorchValue,
     OutValue,
+    Returning,
     Stream,
+    TensorRequest,
     TensorValue,
+    TorchRequest,
     TorchTensor,
     TorchValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Self, TypeVar
 
 __all__ = ["look_up", "look_up_double", "look_up_half"]
 
@@ -63,6 +66,19 @@ class _LookUp(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self, table: DiffTorchValue, at: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        table: DiffTorchValue,
+        at: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self,
         table: DiffTorchValue[_Tensor],
         at: TorchValue[_Tensor],
@@ -81,6 +97,10 @@ class _LookUp(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, table: DiffTorchValue, at: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self,
         encoder: kf.Encoder,
         /,
@@ -89,6 +109,14 @@ class _LookUp(kf.Function):
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _LookUpBackward: ...
     @property
@@ -134,6 +162,19 @@ class _LookUpHalf(kf.Function):
     ) -> npt.NDArray[np.float16]: ...
     @overload
     def __call__(
+        self, table: DiffTorchValue, at: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        table: DiffTorchValue,
+        at: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self,
         table: DiffTorchValue[_Tensor],
         at: TorchValue[_Tensor],
@@ -152,6 +193,10 @@ class _LookUpHalf(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, table: DiffTorchValue, at: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self,
         encoder: kf.Encoder,
         /,
@@ -160,6 +205,14 @@ class _LookUpHalf(kf.Function):
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float16]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _LookUpHalfBackward: ...
     @property
@@ -205,6 +258,19 @@ class _LookUpDouble(kf.Function):
     ) -> npt.NDArray[np.float64]: ...
     @overload
     def __call__(
+        self, table: DiffTorchValue, at: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        table: DiffTorchValue,
+        at: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self,
         table: DiffTorchValue[_Tensor],
         at: TorchValue[_Tensor],
@@ -223,6 +289,10 @@ class _LookUpDouble(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, table: DiffTorchValue, at: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self,
         encoder: kf.Encoder,
         /,
@@ -231,6 +301,14 @@ class _LookUpDouble(kf.Function):
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float64]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _LookUpDoubleBackward: ...
     @property

@@ -14,13 +14,16 @@ from kernelfunctions.typing import (
     DiffTorchValue,
     IntValue,
     OutValue,
+    Returning,
     Stream,
+    TensorRequest,
     TensorValue,
+    TorchRequest,
     TorchTensor,
     TorchValue,
     VectorValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Self, TypeVar
 
 __all__ = ["jitter", "place", "shuffle", "spread", "step"]
 
@@ -41,6 +44,14 @@ class _Place(kf.Function):
     def __call__(
         self, *, out: ArrayRequest, shape: Sequence[int] | None = None, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, *, out: TensorRequest, shape: Sequence[int] | None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, *, out: TorchRequest[_Tensor], shape: Sequence[int] | None = None, stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(
@@ -48,6 +59,18 @@ class _Place(kf.Function):
     ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, *, out: TensorRequest, shape: Sequence[int] | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -71,6 +94,14 @@ class _Spread(kf.Function):
     def __call__(
         self, at: VectorValue | kf.Grid, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, at: VectorValue | kf.Grid, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, at: VectorValue | kf.Grid, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(
@@ -78,6 +109,18 @@ class _Spread(kf.Function):
     ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, at: VectorValue | kf.Grid, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, at: VectorValue | kf.Grid, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -100,6 +143,12 @@ class _Step(kf.Function):
         self, i: kf.Range, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int32]: ...
     @overload
+    def __call__(self, i: kf.Range, *, out: TensorRequest, stream: Stream | None = None) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, i: kf.Range, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
     def __call__(
         self, i: IntValue | TensorValue | kf.Grid, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
@@ -113,6 +162,14 @@ class _Step(kf.Function):
     ) -> npt.NDArray[np.int32]: ...
     @overload
     def __call__(
+        self, i: IntValue | TorchValue | kf.Grid, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, i: IntValue | TorchValue | kf.Grid, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, i: TorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
     ) -> _Tensor: ...
     call = __call__
@@ -121,6 +178,8 @@ class _Step(kf.Function):
     @overload
     def append_to(self, encoder: kf.Encoder, /, i: kf.Range, *, out: _Out) -> _Out: ...
     @overload
+    def append_to(self, encoder: kf.Encoder, /, i: kf.Range, *, out: TensorRequest) -> kf.Tensor: ...
+    @overload
     def append_to(
         self, encoder: kf.Encoder, /, i: IntValue | TensorValue | kf.Grid, *, out: None = None
     ) -> kf.Tensor: ...
@@ -128,8 +187,20 @@ class _Step(kf.Function):
     def append_to(self, encoder: kf.Encoder, /, i: IntValue | TorchValue | kf.Grid, *, out: _Out) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, i: IntValue | TorchValue | kf.Grid, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, i: TorchTensor[_Tensor], *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.int32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -163,6 +234,24 @@ class _Shuffle(kf.Function):
         shape: Sequence[int] | None = None,
         stream: Stream | None = None,
     ) -> npt.NDArray[np.uint32]: ...
+    @overload
+    def __call__(
+        self,
+        keys: kf.WangHash,
+        *,
+        out: TensorRequest,
+        shape: Sequence[int] | None = None,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        keys: kf.WangHash,
+        *,
+        out: TorchRequest[_Tensor],
+        shape: Sequence[int] | None = None,
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     call = __call__
     @overload
     def append_to(
@@ -176,6 +265,24 @@ class _Shuffle(kf.Function):
     ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, keys: kf.WangHash, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        keys: kf.WangHash,
+        *,
+        out: TensorRequest,
+        shape: Sequence[int] | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.uint32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -223,6 +330,19 @@ class _Jitter(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self, noise: kf.RandFloat, x: DiffTorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        noise: kf.RandFloat,
+        x: DiffTorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self,
         noise: kf.RandFloat,
         x: DiffTorchTensor[_Tensor],
@@ -241,8 +361,20 @@ class _Jitter(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, noise: kf.RandFloat, x: DiffTorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, noise: kf.RandFloat, x: DiffTorchTensor[_Tensor], *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _JitterBackward: ...
     @property

@@ -25,13 +25,16 @@ from kernelfunctions.typing import (
     FieldValue,
     FloatValue,
     OutValue,
+    Returning,
     Stream,
+    TensorRequest,
     TensorValue,
+    TorchRequest,
     TorchTensor,
     TorchValue,
     VectorValue,
 )
-from typing_extensions import Never, TypeVar
+from typing_extensions import Never, Self, TypeVar
 
 __all__ = ["Ray", "hit", "line_error", "one_error"]
 
@@ -136,6 +139,26 @@ class _LineErrorFused(kf.Fused):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self,
+        a: DiffTorchValue,
+        x: TorchValue,
+        y: TorchValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffTorchValue,
+        x: TorchValue,
+        y: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
@@ -146,6 +169,20 @@ class _LineErrorFused(kf.Fused):
     def __call__(
         self, a: DiffValue, x: TorchValue, y: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, a: DiffValue, x: TorchValue, y: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        x: TorchValue,
+        y: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self,
@@ -175,6 +212,10 @@ class _LineErrorFused(kf.Fused):
     def append_to(
         self, encoder: kf.Encoder, /, a: DiffTorchValue, x: TorchValue, y: TorchValue, *, out: _Out
     ) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, a: DiffTorchValue, x: TorchValue, y: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
     @overload
     def append_to(
         self,
@@ -223,6 +264,26 @@ class _LineError(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self,
+        a: DiffTorchValue,
+        x: TorchValue,
+        y: TorchValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffTorchValue,
+        x: TorchValue,
+        y: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
@@ -233,6 +294,20 @@ class _LineError(kf.Function):
     def __call__(
         self, a: DiffValue, x: TorchValue, y: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, a: DiffValue, x: TorchValue, y: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        x: TorchValue,
+        y: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self,
@@ -264,12 +339,20 @@ class _LineError(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, a: DiffTorchValue, x: TorchValue, y: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, a: DiffValue, x: TensorValue, y: TensorValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, a: DiffValue, x: TorchValue, y: TorchValue, *, out: _Out
     ) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, a: DiffValue, x: TorchValue, y: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
     @overload
     def append_to(
         self,
@@ -292,6 +375,14 @@ class _LineError(kf.Function):
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _LineErrorBackward: ...
     @property
@@ -318,9 +409,28 @@ class _OneErrorBackward(kf.Backward):
 class _OneErrorFused(kf.Fused):
     """one_error and its gradients in one launch: takes its arguments, returns its result, adds to gradients."""
 
+    @overload
     def __call__(
         self, a: DiffValue, x: DiffValue, y: DiffValue, *, stream: Stream | None = None
     ) -> float: ...
+    @overload
+    def __call__(
+        self, a: DiffValue, x: DiffValue, y: DiffValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, a: DiffValue, x: DiffValue, y: DiffValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        x: DiffValue,
+        y: DiffValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     call = __call__
 
 @type_check_only
@@ -333,10 +443,37 @@ class _OneError(kf.Function):
     - result: returned, float, differentiable
     """
 
+    @overload
     def __call__(
         self, a: DiffValue, x: DiffValue, y: DiffValue, *, stream: Stream | None = None
     ) -> float: ...
+    @overload
+    def __call__(
+        self, a: DiffValue, x: DiffValue, y: DiffValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, a: DiffValue, x: DiffValue, y: DiffValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        x: DiffValue,
+        y: DiffValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     call = __call__
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _OneErrorBackward: ...
     @property

@@ -15,13 +15,16 @@ from kernelfunctions.typing import (
     FieldValue,
     FloatValue,
     OutValue,
+    Returning,
     Stream,
+    TensorRequest,
     TensorValue,
+    TorchRequest,
     TorchTensor,
     TorchValue,
     VectorValue,
 )
-from typing_extensions import Never, NotRequired, TypeVar
+from typing_extensions import Never, NotRequired, Self, TypeVar
 
 __all__ = ["Particle", "Tools", "make"]
 
@@ -98,12 +101,22 @@ class _Make(kf.Function):
         self, speed: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.void]: ...
     @overload
+    def __call__(
+        self, speed: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, speed: TorchValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
     def __call__(self, speed: FloatValue, *, stream: Stream | None = None) -> _ParticleReturned: ...
     call = __call__
     @overload
     def append_to(self, encoder: kf.Encoder, /, speed: TorchValue, *, out: None = None) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, speed: TorchValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(self, encoder: kf.Encoder, /, speed: TorchValue, *, out: TensorRequest) -> kf.Tensor: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -245,6 +258,24 @@ class _ParticleAt(kf.Function):
     @overload
     def __call__(
         self,
+        this: kf.Differentiable[Any] | _ParticleValue,
+        module: DiffTorchValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        this: kf.Differentiable[Any] | _ParticleValue,
+        module: DiffTorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
+        self,
         this: DiffTensorValue,
         module: DiffTensorValue,
         *,
@@ -259,6 +290,24 @@ class _ParticleAt(kf.Function):
     def __call__(
         self, this: DiffTorchValue, module: DiffTorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self,
+        this: DiffTorchValue,
+        module: DiffTorchValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        this: DiffTorchValue,
+        module: DiffTorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self,
@@ -300,12 +349,26 @@ class _ParticleAt(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        this: kf.Differentiable[Any] | _ParticleValue,
+        module: DiffTorchValue,
+        *,
+        out: TensorRequest,
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, this: DiffTensorValue, module: DiffTensorValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, this: DiffTorchValue, module: DiffTorchValue, *, out: _Out
     ) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, this: DiffTorchValue, module: DiffTorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
     @overload
     def append_to(
         self,
@@ -326,6 +389,14 @@ class _ParticleAt(kf.Function):
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _ParticleAtBackward: ...
     @property
@@ -363,6 +434,14 @@ class _BoundParticleAt(kf.BoundFunction):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self, module: DiffTorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, module: DiffTorchValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, module: DiffTorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
     ) -> _Tensor: ...
     call = __call__
@@ -372,6 +451,10 @@ class _BoundParticleAt(kf.BoundFunction):
     ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, module: DiffTorchValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, module: DiffTorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, module: DiffTorchTensor[_Tensor], *, out: None = None
@@ -401,6 +484,14 @@ class _ParticleLimit(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self, speed: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, speed: TorchValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, speed: TorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
     ) -> _Tensor: ...
     call = __call__
@@ -409,9 +500,19 @@ class _ParticleLimit(kf.Function):
     @overload
     def append_to(self, encoder: kf.Encoder, /, speed: TorchValue, *, out: _Out) -> _Out: ...
     @overload
+    def append_to(self, encoder: kf.Encoder, /, speed: TorchValue, *, out: TensorRequest) -> kf.Tensor: ...
+    @overload
     def append_to(
         self, encoder: kf.Encoder, /, speed: TorchTensor[_Tensor], *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -425,8 +526,27 @@ class _ToolsClamp(kf.Function):
     - result: returned, float
     """
 
+    @overload
     def __call__(self, x: FloatValue, *, stream: Stream | None = None) -> float: ...
+    @overload
+    def __call__(
+        self, x: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(self, x: FloatValue, *, out: TensorRequest, stream: Stream | None = None) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, x: FloatValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
     call = __call__
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property

@@ -15,13 +15,16 @@ from kernelfunctions.typing import (
     FloatValue,
     IntValue,
     OutValue,
+    Returning,
     Stream,
+    TensorRequest,
     TensorValue,
+    TorchRequest,
     TorchTensor,
     TorchValue,
     VectorValue,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Self, TypeVar
 
 __all__ = ["count", "shade", "soften", "split"]
 
@@ -244,6 +247,24 @@ class _Shade(kf.Function):
     @overload
     def __call__(
         self,
+        normal: DiffTorchValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        normal: DiffTorchValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
+        self,
         normal: DiffTorchTensor[_Tensor],
         light: FloatValue | VectorValue | ComponentsValue,
         *,
@@ -276,11 +297,29 @@ class _Shade(kf.Function):
         self,
         encoder: kf.Encoder,
         /,
+        normal: DiffTorchValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: TensorRequest,
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
         normal: DiffTorchTensor[_Tensor],
         light: FloatValue | VectorValue | ComponentsValue,
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _ShadeBackward: ...
     @property
@@ -331,6 +370,19 @@ class _Soften(kf.Function):
     ) -> npt.NDArray[np.float16]: ...
     @overload
     def __call__(
+        self, x: DiffTorchValue, amount: DiffTorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        x: DiffTorchValue,
+        amount: DiffTorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self,
         x: DiffTorchValue[_Tensor],
         amount: DiffTorchValue[_Tensor],
@@ -349,6 +401,10 @@ class _Soften(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, x: DiffTorchValue, amount: DiffTorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self,
         encoder: kf.Encoder,
         /,
@@ -357,6 +413,14 @@ class _Soften(kf.Function):
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float16]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _SoftenBackward: ...
     @property
@@ -387,6 +451,14 @@ class _Count(kf.Function):
     ) -> npt.NDArray[np.int64]: ...
     @overload
     def __call__(
+        self, flags: TorchValue, not_: IntValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, flags: TorchValue, not_: IntValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, flags: TensorValue, not_: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
@@ -397,6 +469,14 @@ class _Count(kf.Function):
     def __call__(
         self, flags: TorchValue, not_: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def __call__(
+        self, flags: TorchValue, not_: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, flags: TorchValue, not_: TorchValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self, flags: TorchTensor[_Tensor], not_: IntValue, *, out: None = None, stream: Stream | None = None
@@ -419,12 +499,20 @@ class _Count(kf.Function):
     def append_to(self, encoder: kf.Encoder, /, flags: TorchValue, not_: IntValue, *, out: _Out) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, flags: TorchValue, not_: IntValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, flags: TensorValue, not_: TensorValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, flags: TorchValue, not_: TorchValue, *, out: _Out
     ) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, flags: TorchValue, not_: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, flags: TorchTensor[_Tensor], not_: IntValue, *, out: None = None
@@ -439,6 +527,14 @@ class _Count(kf.Function):
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.int64]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property

@@ -14,10 +14,13 @@ from kernelfunctions.typing import (
     DiffValue,
     FloatValue,
     OutValue,
+    Returning,
     Stream,
+    TensorRequest,
+    TorchRequest,
     TorchTensor,
 )
-from typing_extensions import TypeVar
+from typing_extensions import Self, TypeVar
 
 __all__ = ["polynomial"]
 
@@ -108,8 +111,63 @@ class _Polynomial(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: DiffTorchValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: DiffTorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, stream: Stream | None = None
     ) -> float: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: DiffValue,
+        *,
+        out: ArrayRequest,
+        stream: Stream | None = None,
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: DiffValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: DiffValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self,
@@ -154,10 +212,30 @@ class _Polynomial(kf.Function):
         a: DiffValue,
         b: DiffValue,
         c: DiffValue,
+        x: DiffTorchValue,
+        *,
+        out: TensorRequest,
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
         x: DiffTorchTensor[_Tensor],
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _PolynomialBackward: ...
     @property

@@ -28,12 +28,15 @@ from kernelfunctions.typing import (
     FieldValue,
     FloatValue,
     OutValue,
+    Returning,
     Stream,
     StructValue,
+    TensorRequest,
+    TorchRequest,
     TorchTensor,
     VectorValue,
 )
-from typing_extensions import Never, TypeVar
+from typing_extensions import Never, Self, TypeVar
 
 __all__ = ["Light", "Ray", "Scene", "advance", "advance_all", "raytrace"]
 
@@ -208,6 +211,24 @@ class _Raytrace(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self,
+        ray: kf.Differentiable[Any] | _RayValue,
+        t: DiffValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        ray: kf.Differentiable[Any] | _RayValue,
+        t: DiffValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, ray: DiffTensorValue, t: DiffValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
@@ -218,6 +239,14 @@ class _Raytrace(kf.Function):
     def __call__(
         self, ray: DiffTorchValue, t: DiffValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, ray: DiffTorchValue, t: DiffValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, ray: DiffTorchValue, t: DiffValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self,
@@ -240,10 +269,18 @@ class _Raytrace(kf.Function):
     def append_to(self, encoder: kf.Encoder, /, ray: _RayValue, t: DiffValue, *, out: _Out) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, ray: _RayValue, t: DiffValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, ray: DiffTensorValue, t: DiffValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, ray: DiffTorchValue, t: DiffValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, ray: DiffTorchValue, t: DiffValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, ray: _RayValue[_Tensor], t: DiffValue, *, out: None = None
@@ -252,6 +289,14 @@ class _Raytrace(kf.Function):
     def append_to(
         self, encoder: kf.Encoder, /, ray: DiffTorchTensor[_Tensor], t: DiffValue, *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> _RaytraceBackward: ...
     @property

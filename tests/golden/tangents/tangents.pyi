@@ -22,14 +22,17 @@ from kernelfunctions.typing import (
     FloatValue,
     IntValue,
     OutValue,
+    Returning,
     Stream,
     Tangents,
+    TensorRequest,
     TensorValue,
+    TorchRequest,
     TorchTensor,
     TorchValue,
     VectorValue,
 )
-from typing_extensions import Never, TypeVar
+from typing_extensions import Never, Self, TypeVar
 
 __all__ = ["Ray", "polynomial", "raytrace", "split"]
 
@@ -112,6 +115,26 @@ class _PolynomialJvp(kf.Jvp):
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
     @overload
     def __call__(
+        self,
+        a: FloatValue,
+        x: TorchValue,
+        *,
+        out: TensorRequest,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        a: FloatValue,
+        x: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Tensor, _Tensor]: ...
+    @overload
+    def __call__(
         self, a: FloatValue, x: FloatValue, *, tangents: Tangents | None = None, stream: Stream | None = None
     ) -> tuple[float, float]: ...
     @overload
@@ -163,6 +186,17 @@ class _PolynomialJvp(kf.Jvp):
         encoder: kf.Encoder,
         /,
         a: FloatValue,
+        x: TorchValue,
+        *,
+        out: TensorRequest,
+        tangents: Tangents | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        a: FloatValue,
         x: TorchTensor[_Tensor],
         *,
         out: None = None,
@@ -198,7 +232,27 @@ class _Polynomial(kf.Function):
         self, a: FloatValue, x: TorchValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
     @overload
+    def __call__(
+        self, a: FloatValue, x: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, a: FloatValue, x: TorchValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
     def __call__(self, a: FloatValue, x: FloatValue, *, stream: Stream | None = None) -> float: ...
+    @overload
+    def __call__(
+        self, a: FloatValue, x: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, a: FloatValue, x: FloatValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, a: FloatValue, x: FloatValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self, a: FloatValue, x: TorchTensor[_Tensor], *, out: None = None, stream: Stream | None = None
@@ -212,8 +266,20 @@ class _Polynomial(kf.Function):
     def append_to(self, encoder: kf.Encoder, /, a: FloatValue, x: TorchValue, *, out: _Out) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, a: FloatValue, x: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, a: FloatValue, x: TorchTensor[_Tensor], *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -473,6 +539,26 @@ class _RaytraceJvp(kf.Jvp):
     @overload
     def __call__(
         self,
+        ray: TorchValue,
+        t: FloatValue,
+        *,
+        out: TensorRequest,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        ray: TorchValue,
+        t: FloatValue,
+        *,
+        out: TorchRequest[_Tensor],
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Tensor, _Tensor]: ...
+    @overload
+    def __call__(
+        self,
         ray: _RayValue[Never],
         t: FloatValue,
         *,
@@ -500,6 +586,26 @@ class _RaytraceJvp(kf.Jvp):
         tangents: Tangents | None = None,
         stream: Stream | None = None,
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
+    @overload
+    def __call__(
+        self,
+        ray: _RayValue,
+        t: FloatValue,
+        *,
+        out: TensorRequest,
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor]: ...
+    @overload
+    def __call__(
+        self,
+        ray: _RayValue,
+        t: FloatValue,
+        *,
+        out: TorchRequest[_Tensor],
+        tangents: Tangents | None = None,
+        stream: Stream | None = None,
+    ) -> tuple[_Tensor, _Tensor]: ...
     @overload
     def __call__(
         self,
@@ -568,6 +674,17 @@ class _RaytraceJvp(kf.Jvp):
         self,
         encoder: kf.Encoder,
         /,
+        ray: TorchValue,
+        t: FloatValue,
+        *,
+        out: TensorRequest,
+        tangents: Tangents | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
         ray: _RayValue[Never],
         t: FloatValue,
         *,
@@ -585,6 +702,17 @@ class _RaytraceJvp(kf.Jvp):
         out: _Out,
         tangents: Tangents | None = None,
     ) -> tuple[_Out, kf.Tensor]: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
+        ray: _RayValue,
+        t: FloatValue,
+        *,
+        out: TensorRequest,
+        tangents: Tangents | None = None,
+    ) -> tuple[kf.Tensor, kf.Tensor]: ...
     @overload
     def append_to(
         self,
@@ -653,6 +781,14 @@ class _Raytrace(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self, ray: TorchValue, t: FloatValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, ray: TorchValue, t: FloatValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self, ray: _RayValue[Never], t: FloatValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
@@ -661,6 +797,14 @@ class _Raytrace(kf.Function):
     def __call__(
         self, ray: _RayValue, t: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
+        self, ray: _RayValue, t: FloatValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self, ray: _RayValue, t: FloatValue, *, out: TorchRequest[_Tensor], stream: Stream | None = None
+    ) -> _Tensor: ...
     @overload
     def __call__(
         self, ray: TorchTensor[_Tensor], t: FloatValue, *, out: None = None, stream: Stream | None = None
@@ -678,10 +822,18 @@ class _Raytrace(kf.Function):
     def append_to(self, encoder: kf.Encoder, /, ray: TorchValue, t: FloatValue, *, out: _Out) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, ray: TorchValue, t: FloatValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, ray: _RayValue[Never], t: FloatValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(self, encoder: kf.Encoder, /, ray: _RayValue, t: FloatValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, ray: _RayValue, t: FloatValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, ray: TorchTensor[_Tensor], t: FloatValue, *, out: None = None
@@ -690,6 +842,14 @@ class _Raytrace(kf.Function):
     def append_to(
         self, encoder: kf.Encoder, /, ray: _RayValue[_Tensor], t: FloatValue, *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property

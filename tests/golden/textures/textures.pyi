@@ -22,14 +22,17 @@ from kernelfunctions.typing import (
     FloatValue,
     LaunchResult,
     OutValue,
+    Returning,
     SampledTexture,
     Stream,
+    TensorRequest,
     TensorValue,
+    TorchRequest,
     TorchTensor,
     TorchValue,
     VectorValue,
 )
-from typing_extensions import Never, TypeVar
+from typing_extensions import Never, Self, TypeVar
 
 __all__ = ["Material", "combined", "cover", "fill", "mixed", "shade", "tone"]
 
@@ -151,6 +154,26 @@ class _Shade(kf.Function):
     @overload
     def __call__(
         self,
+        material: _MaterialValue,
+        which: TorchValue,
+        uv: TorchValue,
+        *,
+        out: TensorRequest,
+        stream: Stream | None = None,
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        material: _MaterialValue,
+        which: TorchValue,
+        uv: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
+        self,
         material: _MaterialValue[_Tensor],
         which: TorchValue[_Tensor],
         uv: TorchValue[_Tensor],
@@ -186,12 +209,31 @@ class _Shade(kf.Function):
         self,
         encoder: kf.Encoder,
         /,
+        material: _MaterialValue,
+        which: TorchValue,
+        uv: TorchValue,
+        *,
+        out: TensorRequest,
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
+        self,
+        encoder: kf.Encoder,
+        /,
         material: _MaterialValue[_Tensor],
         which: TorchValue[_Tensor],
         uv: TorchValue[_Tensor],
         *,
         out: None = None,
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
@@ -220,6 +262,19 @@ class _Combined(kf.Function):
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def __call__(
+        self, picture: SampledTexture, uv: TorchValue, *, out: TensorRequest, stream: Stream | None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def __call__(
+        self,
+        picture: SampledTexture,
+        uv: TorchValue,
+        *,
+        out: TorchRequest[_Tensor],
+        stream: Stream | None = None,
+    ) -> _Tensor: ...
+    @overload
+    def __call__(
         self,
         picture: SampledTexture,
         uv: TorchTensor[_Tensor],
@@ -238,8 +293,20 @@ class _Combined(kf.Function):
     ) -> _Out: ...
     @overload
     def append_to(
+        self, encoder: kf.Encoder, /, picture: SampledTexture, uv: TorchValue, *, out: TensorRequest
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(
         self, encoder: kf.Encoder, /, picture: SampledTexture, uv: TorchTensor[_Tensor], *, out: None = None
     ) -> kf.Tensor | _Tensor: ...
+    @overload
+    def return_type(self, type: None, /) -> Self: ...
+    @overload
+    def return_type(self, type: ArrayRequest, /) -> Returning[npt.NDArray[np.float32]]: ...
+    @overload
+    def return_type(self, type: TensorRequest, /) -> Returning[kf.Tensor]: ...
+    @overload
+    def return_type(self, type: TorchRequest[_Tensor], /) -> Returning[_Tensor]: ...
     @property
     def backward(self) -> None: ...
     @property
