@@ -191,11 +191,12 @@ GraphBlock::Place GraphBlock::place() const {
         });
     };
     Place unclear = Place::inside;
+    SignalHandlers handlers;
     py::object frame = running_frame();
     for (; frame; frame = caller_of(frame)) {
         if (is_interrupted(frame)) return Place::chance;
         if (is_known(frame)) break;
-        switch (cause_of(frame)) {
+        switch (cause_of(frame, handlers)) {
             case Cause::call: break;
             case Cause::chance: return Place::chance;
             case Cause::reference: unclear = Place::reference; break;

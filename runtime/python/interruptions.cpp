@@ -119,19 +119,22 @@ py::object code_run_by(py::object callable) {
     return py::getattr(callable, "__code__", py::object());
 }
 
-bool handles_signals(const py::object& code) {
-    const py::module_ signals = py::module_::import("_signal");  // without the enums of `signal`
-    const py::object get = signals.attr("getsignal");
-    const auto count = py::cast<int>(signals.attr("NSIG"));
-    for (int number = 1; number < count; ++number) {
-        const py::object handler = get(number);
-        if (handler.is_none() || PyLong_Check(handler.ptr()) != 0) continue;
-        if (code_run_by(handler).is(code)) return true;
-    }
-    return false;
-}
-
 }  // namespace
+
+bool SignalHandlers::has(const py::object& code) {
+    if (!codes_) {
+        codes_.emplace();
+        const py::module_ signals = py::module_::import("_signal");  // without the enums of `signal`
+        const py::object get = signals.attr("getsignal");
+        const int count = is_main_thread() ? py::cast<int>(signals.attr("NSIG")) : 0;
+        for (int number = 1; number < count; ++number) {
+            const py::object handler = get(number);
+            if (handler.is_none() || PyLong_Check(handler.ptr()) != 0) continue;
+            codes_->push_back(code_run_by(handler));
+        }
+    }
+    return std::ranges::any_of(*codes_, [&](const py::object& one) { return one.is(code); });
+}
 
 py::object running_frame() {
     return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
@@ -187,7 +190,7 @@ bool is_interrupted(const py::object& frame) {
     return calling_nothing().test(*at);
 }
 
-Cause cause_of(const py::object& frame) {
+Cause cause_of(const py::object& frame, SignalHandlers& handlers) {
     const py::object code = code_of(frame);
     if (is_finalizer(code)) return Cause::chance;
     const std::vector<py::object> given = parameters(frame);
@@ -196,7 +199,7 @@ Cause cause_of(const py::object& frame) {
     if (caller && std::ranges::any_of(given, [&](const py::object& one) { return one.is(caller); }))
         return Cause::chance;
     if (std::ranges::any_of(given, is_dead_reference)) return Cause::reference;
-    return is_main_thread() && handles_signals(code) ? Cause::signal : Cause::call;
+    return handlers.has(code) ? Cause::signal : Cause::call;
 }
 
 }  // namespace kf::python

@@ -1,6 +1,9 @@
 // What Python runs by chance, between or within the instructions of other code.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "python/common.h"
 
 namespace kf::python {
@@ -29,7 +32,16 @@ enum class Cause : std::uint8_t {
 
 /// Whether the instruction that the frame is at calls nothing, whatever its operands are.
 [[nodiscard]] bool is_interrupted(const py::object& frame);
+/// What handles signals, which run in the main thread alone: asked for once, when it is first needed.
+class SignalHandlers {
+public:
+    [[nodiscard]] bool has(const py::object& code);
+
+private:
+    std::optional<std::vector<py::object>> codes_;
+};
+
 /// Returns what the frame's function and parameters say.
-[[nodiscard]] Cause cause_of(const py::object& frame);
+[[nodiscard]] Cause cause_of(const py::object& frame, SignalHandlers& handlers);
 
 }  // namespace kf::python

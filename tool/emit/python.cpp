@@ -21,6 +21,7 @@
 #include "emit/kinds/questions.h"
 #include "emit/kinds/value.h"
 #include "emit/names.h"
+#include "emit/python_lines.h"
 #include "emit/python_signature.h"
 #include "emit/python_structs.h"
 #include "emit/render.h"
@@ -80,19 +81,6 @@ struct Tuple {
 /// Whether some field is a tensor of ours or PyTorch's.
 bool holds_tensor(const std::vector<std::pair<std::string, std::string>>& fields) {
     return std::ranges::any_of(fields, [](const auto& field) { return returns_tensor(field.second); });
-}
-
-/// One `def` of the stub without its indentation.
-std::string definition(const std::string& name, const std::vector<std::string>& parameters,
-                       const std::string& result) {
-    const std::string head = "    def " + name + "(";
-    const std::string tail = ") -> " + result + ": ...";
-    const std::string list = join(parameters);
-    if (head.size() + list.size() + tail.size() <= columns) return head + list + tail;
-    if (8 + list.size() <= columns) return head + "\n        " + list + "\n    " + tail;
-    std::string text = head;
-    for (const std::string& parameter : parameters) text += "\n        " + parameter + ",";
-    return text + "\n    " + tail;
 }
 
 enum class MethodForm : std::uint8_t {
@@ -215,7 +203,7 @@ private:
         std::ranges::move(torch, std::back_inserter(made));
         std::vector<std::string> texts;
         texts.reserve(made.size());
-        for (const Definition& one : made) texts.push_back(definition(name, one.parameters, one.result));
+        for (const Definition& one : made) texts.push_back(method_line(name, one.parameters, one.result));
         overloaded_ = overloaded_ || texts.size() > 1;
         for (const std::string& text : texts)
             list.emplace_back(View::Object{{"overloaded", texts.size() > 1}, {"text", text}});
@@ -682,16 +670,6 @@ private:
     bool torch_ = false;
     bool never_ = false;
 };
-
-/// `head` and names: on one line, or one name a line.
-std::string import_line(const std::string& head, const std::set<std::string>& names, char open, char close) {
-    const std::string brackets = open == '(' ? "" : std::string(1, open);
-    std::string line = head + brackets + join(names) + (open == '(' ? "" : std::string(1, close));
-    if (line.size() <= columns) return line;
-    line = head + open;
-    for (const std::string& name : names) line += "\n    " + name + ",";
-    return line + "\n" + close;
-}
 
 View optional_line(const std::string& line) { return line.empty() ? View::List{} : View::List{line}; }
 

@@ -83,7 +83,8 @@ TEST(CollectTest, RowsAreWalkedWhereTheyCanBeLong) {
     EXPECT_TRUE(walks_rows("value<float[24]>", ""));
     EXPECT_FALSE(walks_rows("value<float3>", "")) << "each row has three calls";
     EXPECT_FALSE(walks_rows("tensor[2]", R"(, "strict_broadcasting": true)")) << "calls share nothing";
-    for (const auto& [threads, walks] : {std::pair{"64", false}, {"128", true}, {"192", false}, {"256", true}})
+    for (const auto& [threads, walks] :
+         {std::pair{"64", false}, {"128", true}, {"192", false}, {"256", true}})
         EXPECT_EQ(walks_rows("tensor[2]", ", \"threads\": [" + std::string(threads) + "]"), walks)
             << threads << ": groups are made of whole subgroups of up to 128 lanes";
 }
