@@ -363,7 +363,9 @@ py::dict GivenObject::own_form(const ParameterTree& structure, bool tangent) con
     const std::vector<ParameterTree>& fields = structure.fields;
     py::dict dict;
     if (structure.own == OwnStruct::optional) {
-        if (is_own_class(structure) || has_field_of(content_, fields.back().name)) return null();
+        // A tangent has the value alone.
+        const ParameterTree& said = tangent ? fields.front() : fields.back();
+        if (is_own_class(structure) || has_field_of(content_, said.name)) return null();
         if (!content_.is_none()) dict[fields.front().name.c_str()] = content_;
         if (!tangent) dict[fields.back().name.c_str()] = py::bool_(!content_.is_none());
         return dict;

@@ -253,7 +253,7 @@ py::object make_struct(const ParameterTree& structure, const std::vector<py::obj
         for (const py::object& field : fields) elements.append(field);
         return elements;
     }
-    const bool is_tuple = structure.own == OwnStruct::tuple;
+    const bool is_tuple = structure.own == OwnStruct::tuple && structure.form == Form::value;
     const auto known = classes.find(structure.type);
     if (known == classes.end() && !is_tuple) {
         py::dict values;

@@ -48,7 +48,7 @@ py::object unpack_gradient(const manifest::Call& call, const manifest::Parameter
                            const std::byte* source);
 
 /// An object of the generated class with these fields; a dict where there is no class, a list of an array's,
-/// a tuple of a tuple's.
+/// a tuple of a tuple's by value.
 py::object make_struct(const manifest::ParameterTree& structure, const std::vector<py::object>& fields,
                        const StructClasses& classes);
 

@@ -245,9 +245,10 @@ void PythonStructs::claim_variables(const UsedStruct& used, UniqueNames& classes
                                    : std::string());
         any = any || varies;
     }
-    if (!any || used.type.own == OwnStruct::tuple) return;
+    if (!any) return;
     variables_[used.type.name] = std::move(variables);
-    if (used.whole && has_layout(used.type) && used.type.own != OwnStruct::optional)
+    const bool returns_object = used.type.own == OwnStruct::none || used.type.own == OwnStruct::pair;
+    if (used.whole && has_layout(used.type) && returns_object)
         returned_[used.type.name] = classes.claim("_" + class_name(used.type) + "Returned");
 }
 
@@ -263,11 +264,6 @@ std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Pa
         return "list[" + fields_of(call, parameter.fields.front(), type.element.front()) + "]";
     if (type.kind != TypeKind::structure) return "dict[str, Any]";
     std::string held;
-    if (type.own == OwnStruct::tuple) {
-        for (std::size_t i = 0; i < parameter.fields.size(); ++i)
-            held += (i == 0 ? "" : ", ") + fields_of(call, parameter.fields[i], type.fields[i].type);
-        return "tuple[" + held + "]";
-    }
     for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
         if (!variables_.contains(type.name) || variables_.at(type.name)[i].empty()) continue;
         held += (held.empty() ? "" : ", ") + fields_of(call, parameter.fields[i], type.fields[i].type);
