@@ -318,12 +318,12 @@ py::object added(const py::object& sum, const py::object& contribution) {
         }
         return sum;
     }
-    if (is_struct_list(contribution)) {
-        for (std::size_t i = 0; i < py::len(contribution); ++i) {
-            const py::int_ at(i);
-            sum[at] = added(py::object(sum[at]), py::object(contribution[at]));
-        }
-        return sum;
+    // Elements of an array, of which some of Slang's own may have been given as other objects.
+    if (PyList_Check(contribution.ptr()) != 0 && is_list(sum)) {
+        py::list sums(sum);
+        for (std::size_t i = 0; i < py::len(contribution); ++i)
+            sums[i] = added(py::object(sums[i]), py::object(contribution[py::int_(i)]));
+        return PyTuple_Check(sum.ptr()) != 0 ? py::object(py::tuple(sums)) : py::object(sums);
     }
     const py::object part = summed_into(sum, contribution);
     const py::object typed = in_dtype_of(sum, part);

@@ -109,14 +109,15 @@ struct Found {
 Found find_block() noexcept {
     if (open_blocks().load(std::memory_order_relaxed) == 0) return {};
     const py::error_scope kept;  // of a finalizer's caller
+    const GraphBlock* block = nullptr;
     try {
-        const GraphBlock* const block = block_of(context_value());
+        block = block_of(context_value());
         if (block == nullptr || !block->is_open() || !block->is_of_this_thread()) return {};
         const GraphBlock::Place place = block->place();
         if (place == GraphBlock::Place::chance) return {};
         return {block, place};
-    } catch (const py::error_already_set&) {  // out of memory
-        return {};
+    } catch (const py::error_already_set&) {  // out of memory: most calls are the block's
+        return {block, GraphBlock::Place::inside};
     }
 }
 
@@ -156,7 +157,11 @@ GraphBlock::GraphBlock(std::shared_ptr<RecordedCalls> calls)
             suspendable_.push_back(
                 {reference_to_generator(frame), hands_on ? reference_to_generator(caller) : py::object()});
         }
-        callers_.emplace_back(frame.ptr(), code_of(frame));
+        if (opener_) {
+            callers_.push_back({frame.ptr(), code_of(frame), place_in_code(frame)});
+        } else {
+            opener_ = frame;
+        }
         frame = std::move(caller);
     }
 }
@@ -177,6 +182,7 @@ void GraphBlock::close() {
     calls_->end();
     calls_ = nullptr;
     context_ = py::object();
+    opener_ = py::object();
     callers_.clear();
     suspendable_.clear();
     const py::object before = std::exchange(before_, py::object());
@@ -184,17 +190,26 @@ void GraphBlock::close() {
     if (block_of(context_value()) == this) set_variable(before);
 }
 
+/// A frame's caller stands where it stood as long as the frame is the same.
+bool GraphBlock::is_known(const py::object& frame) const {
+    if (frame.is(opener_)) return true;
+    const auto one = std::ranges::find(callers_, frame.ptr(), &Caller::frame);
+    if (one == callers_.end() || !one->code.is(code_of(frame))) return false;
+    const py::object caller = caller_of(frame);
+    const auto next = one + 1;
+    if (!caller || next == callers_.end()) return !caller && next == callers_.end();
+    return next->frame == caller.ptr() && next->at == place_in_code(caller);
+}
+
 GraphBlock::Place GraphBlock::place() const {
-    const auto is_known = [&](const py::object& frame) {
-        return std::ranges::any_of(callers_, [&](const auto& one) {
-            return one.first == frame.ptr() && one.second.is(code_of(frame));
-        });
-    };
     Place unclear = Place::inside;
     SignalHandlers handlers;
     py::object frame = running_frame();
-    for (; frame; frame = caller_of(frame)) {
-        if (is_interrupted(frame)) return Place::chance;
+    // A break or an assignment ends a generator that nothing else holds, as the code around it says.
+    bool ends_generator = false;
+    constexpr int any_generator = generators | CO_ASYNC_GENERATOR | CO_COROUTINE;
+    for (; frame; ends_generator = has_flags(frame, any_generator), frame = caller_of(frame)) {
+        if (!ends_generator && is_interrupted(frame)) return Place::chance;
         if (is_known(frame)) break;
         switch (cause_of(frame, handlers)) {
             case Cause::call: break;

@@ -43,9 +43,16 @@ private:
     std::shared_ptr<RecordedCalls> calls_;  ///< null once it is over
     unsigned long thread_;
     py::object context_;  ///< that it was opened in
-    /// The frames of what opened it and of its callers, and their code. Frames that were kept would keep
-    /// variables, a generator among them that the block is in.
-    std::vector<std::pair<PyObject*, py::object>> callers_;
+    /// A frame that wasn't kept, as that would keep variables: another may have its address by now.
+    struct Caller {
+        PyObject* frame;
+        py::object code;
+        Py_ssize_t at;  ///< in the code, when the block was opened
+    };
+    [[nodiscard]] bool is_known(const py::object& frame) const;
+
+    py::object opener_;                     ///< the frame of what opened it; null once it is over
+    std::vector<Caller> callers_;           ///< of that, from within
     std::vector<Suspendable> suspendable_;  ///< of those
     py::object before_;                     ///< what the context had
 };

@@ -47,42 +47,105 @@ const Opcodes& of_names() {
 }
 
 std::optional<std::size_t> instruction(const py::object& frame) {
-    const auto at = py::cast<Py_ssize_t>(frame.attr("f_lasti"));
+    Py_ssize_t at = place_in_code(frame);
     const py::bytes code = code_of(frame).attr("co_code");
     if (at < 0 || at >= PyBytes_GET_SIZE(code.ptr())) return std::nullopt;
+    // Python 3.12 stands in an instruction's cache, of zeros, while what that calls runs.
+    while (at > 1 && PyBytes_AS_STRING(code.ptr())[at] == 0) at -= 2;
     return static_cast<unsigned char>(PyBytes_AS_STRING(code.ptr())[at]);
 }
 
-/// Returns a local variable, or null where it holds nothing.
-py::object local(const py::object& frame, py::handle name) {
-#if PY_VERSION_HEX >= 0x030C0000
-    auto value = py::reinterpret_steal<py::object>(
-        PyFrame_GetVar(reinterpret_cast<PyFrameObject*>(frame.ptr()), name.ptr()));
-    if (!value) PyErr_Clear();
-    return value;
-#else
-    const py::dict locals = frame.attr("f_locals");
-    return py::reinterpret_borrow<py::object>(PyDict_GetItem(locals.ptr(), name.ptr()));
-#endif
-}
+/// The values of parameters by position, as far as variables still hold them.
+struct Given {
+    std::vector<py::object> values;
+    bool are_all = false;
+};
 
-/// Returns what was passed by position, as far as variables still hold it.
-std::vector<py::object> parameters(const py::object& frame) {
+/// A frame's local variables, by name.
+class Locals {
+public:
+    explicit Locals([[maybe_unused]] const py::object& frame)
+#if PY_VERSION_HEX >= 0x030C0000
+        : frame_(frame){}
+#else
+        : dict_(frame.attr("f_locals")) {
+    }
+    ~Locals() {
+        // The frame keeps the dict, and with it what its variables no longer hold.
+        if (Py_REFCNT(dict_.ptr()) == 2) PyDict_Clear(dict_.ptr());
+    }
+#endif
+          Locals(const Locals&) = delete;
+    Locals& operator=(const Locals&) = delete;
+
+    /// Null where it holds nothing.
+    [[nodiscard]] py::object find(py::handle name) const {
+#if PY_VERSION_HEX >= 0x030C0000
+        auto value = py::reinterpret_steal<py::object>(
+            PyFrame_GetVar(reinterpret_cast<PyFrameObject*>(frame_.ptr()), name.ptr()));
+        if (!value) PyErr_Clear();
+        return value;
+#else
+        return py::reinterpret_borrow<py::object>(PyDict_GetItem(dict_.ptr(), name.ptr()));
+#endif
+    }
+
+private:
+#if PY_VERSION_HEX >= 0x030C0000
+    const py::object& frame_;
+#else
+    py::dict dict_;
+#endif
+};
+
+Given parameters(const py::object& frame) {
     const py::object code = code_of(frame);
     const auto count = static_cast<std::size_t>(as_code(code)->co_argcount);
     const bool has_rest = (as_code(code)->co_flags & CO_VARARGS) != 0;
-    std::vector<py::object> found;
-    if (count == 0 && !has_rest) return found;
+    Given found;
+    if (count == 0 && !has_rest) return {{}, true};
     const py::tuple names = code.attr("co_varnames");
+    const Locals locals(frame);
     for (std::size_t i = 0; i < count; ++i)
-        if (py::object value = local(frame, names[i])) found.push_back(std::move(value));
+        if (py::object value = locals.find(names[i])) found.values.push_back(std::move(value));
+    found.are_all = found.values.size() == count;
     if (!has_rest) return found;
     const auto named_only = static_cast<std::size_t>(as_code(code)->co_kwonlyargcount);
-    const py::object rest = local(frame, names[count + named_only]);
-    if (rest && PyTuple_Check(rest.ptr()) != 0)
+    const py::object rest = locals.find(names[count + named_only]);
+    const bool is_tuple = rest && PyTuple_Check(rest.ptr()) != 0;
+    found.are_all = found.are_all && is_tuple;
+    if (is_tuple)
         for (const py::handle value : py::reinterpret_borrow<py::tuple>(rest))
-            found.push_back(py::reinterpret_borrow<py::object>(value));
+            found.values.push_back(py::reinterpret_borrow<py::object>(value));
     return found;
+}
+
+/// A debugger's or profiler's function is given the frame and an event's name.
+bool is_event(const py::object& value) {
+    static constexpr std::array names{"call",   "line",   "return",   "exception",
+                                      "opcode", "c_call", "c_return", "c_exception"};
+    if (PyUnicode_CheckExact(value.ptr()) == 0) return false;
+    return std::ranges::any_of(
+        names, [&](const char* one) { return PyUnicode_CompareWithASCIIString(value.ptr(), one) == 0; });
+}
+
+bool is_int(const py::object& value) { return PyLong_Check(value.ptr()) != 0; }
+
+/// Whether it was given the frame that it interrupted as a signal's handler is, behind a number, or as a
+/// debugger's function is, before an event's name.
+bool shows_interruption(const std::vector<py::object>& given, const py::object& caller) {
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (!given[i].is(caller)) continue;
+        if (i > 0 && is_int(given[i - 1])) return true;
+        if (i + 1 < given.size() && is_event(given[i + 1])) return true;
+    }
+    return false;
+}
+
+/// Whether a call of a handler's code, which others may share, can't be a signal's: of that it would have the
+/// number, and the frame.
+bool is_plain_call(const Given& given) {
+    return given.are_all && (given.values.size() < 2 || std::ranges::none_of(given.values, is_int));
 }
 
 /// Returns what is referred to; null where that is gone.
@@ -112,7 +175,10 @@ bool is_finalizer(const py::object& code) {
 py::object code_run_by(py::object callable) {
     const py::object partial = py::module_::import("functools").attr("partial");
     constexpr int deepest = 12;  // a partial may hold itself
-    for (int i = 0; i < deepest && py::isinstance(callable, partial); ++i) callable = callable.attr("func");
+    const auto is_partial = [&] {
+        return PyObject_TypeCheck(callable.ptr(), reinterpret_cast<PyTypeObject*>(partial.ptr())) != 0;
+    };
+    for (int i = 0; i < deepest && is_partial(); ++i) callable = callable.attr("func");
     if (PyMethod_Check(callable.ptr()) == 0 && PyFunction_Check(callable.ptr()) == 0)
         callable = py::getattr(py::type::of(callable), "__call__", py::none());
     if (PyMethod_Check(callable.ptr()) != 0) callable = py::getattr(callable, "__func__", py::none());
@@ -144,6 +210,8 @@ py::object caller_of(const py::object& frame) {
     PyFrameObject* const caller = PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(frame.ptr()));
     return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(caller));
 }
+
+Py_ssize_t place_in_code(const py::object& frame) { return py::cast<Py_ssize_t>(frame.attr("f_lasti")); }
 
 py::object code_of(const py::object& frame) {
     PyCodeObject* const code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame.ptr()));
@@ -193,13 +261,11 @@ bool is_interrupted(const py::object& frame) {
 Cause cause_of(const py::object& frame, SignalHandlers& handlers) {
     const py::object code = code_of(frame);
     if (is_finalizer(code)) return Cause::chance;
-    const std::vector<py::object> given = parameters(frame);
+    const Given given = parameters(frame);
     const py::object caller = caller_of(frame);
-    // A handler of signals and a debugger's function get the frame that they interrupt.
-    if (caller && std::ranges::any_of(given, [&](const py::object& one) { return one.is(caller); }))
-        return Cause::chance;
-    if (std::ranges::any_of(given, is_dead_reference)) return Cause::reference;
-    return handlers.has(code) ? Cause::signal : Cause::call;
+    if (caller && shows_interruption(given.values, caller)) return Cause::chance;
+    if (handlers.has(code) && !is_plain_call(given)) return Cause::signal;
+    return std::ranges::any_of(given.values, is_dead_reference) ? Cause::reference : Cause::call;
 }
 
 }  // namespace kf::python

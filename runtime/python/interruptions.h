@@ -20,6 +20,8 @@ enum class Cause : std::uint8_t {
 /// Null for the outermost frame.
 [[nodiscard]] py::object caller_of(const py::object& frame);
 [[nodiscard]] py::object code_of(const py::object& frame);
+/// Returns where in its code it is: at what calls, where it isn't the running one.
+[[nodiscard]] Py_ssize_t place_in_code(const py::object& frame);
 /// Returns the code of a method, by which frames that run it are known. `known`: as found_once() takes it.
 [[nodiscard]] py::handle code_of_method(PyObject*& known, const char* module, const char* type,
                                         const char* method);

@@ -149,7 +149,8 @@ def test_references_in_cycles(calls: ModuleType, unraisable: list[str]) -> None:
     assert "weak reference" in unraisable[0]
 
 
-def test_finalizers_of_generators(calls: ModuleType) -> None:
+def test_ends_of_generators_are_the_blocks(calls: ModuleType) -> None:
+    """However the block ends them: what they do is recorded, as it is said there."""
     x = zeros()
 
     def each() -> Iterator[int]:
@@ -162,12 +163,94 @@ def test_finalizers_of_generators(calls: ModuleType) -> None:
         one = each()
         next(one)
         del one
-        # The block says this one.
         two = each()
         next(two)
         two.close()  # type: ignore[attr-defined]
+        for _ in each():
+            break
+        three = each()
+        next(three)
+        three = iter(())
+        next(each())
+    assert len(g) == 5
+    assert total(x) == 0
+    g.replay()
+    assert total(x) == 5 * 4
+
+
+def test_frames_as_arguments(calls: ModuleType) -> None:
+    """A function that looks at its caller's frame is called like any other."""
+    x = zeros()
+
+    def log(frame: FrameType | None, text: str = "") -> None:
+        calls.advance(x, 1)
+
+    with kf.Graph() as g:
+        log(sys._getframe())
+        log(frame=sys._getframe())
+        log(sys._getframe(), "here")
+    assert len(g) == 3
+    assert total(x) == 0
+
+
+def test_a_block_whose_opener_has_returned(calls: ModuleType) -> None:
+    """Another frame may lie where the opener's did: what runs above it isn't taken for the block's."""
+    x = zeros()
+
+    def work(g: kf.Graph | None) -> None:
+        if g is not None:
+            g.__enter__()
+        else:
+            calls.advance(x, 1)
+
+    class Finalized:
+        def __del__(self) -> None:
+            work(None)
+
+    g = kf.Graph()
+    work(g)
+    one = Finalized()
+    del one
+    assert total(x) == 4
+    work(None)
+    g.__exit__(None, None, None)
     assert len(g) == 1
     assert total(x) == 4
+
+
+def test_variables_of_callers_go_when_they_end(calls: ModuleType) -> None:
+    x = zeros()
+    seen: list[str] = []
+
+    def helper(x: kf.Tensor) -> None:
+        one = Watched()
+        reference = weakref.ref(one, lambda _: seen.append("gone"))
+        calls.advance(x, 1)
+        del one
+        seen.append("after")
+        assert reference() is None
+
+    with kf.Graph():
+        helper(x)
+    assert seen == ["gone", "after"]
+
+
+def test_code_that_handlers_share(calls: ModuleType, handle: Callable[[Any], object]) -> None:
+    """One decorator's functions have one code: those that no signal calls are recorded."""
+    x = zeros()
+
+    def logged(function: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*given: Any) -> Any:
+            return function(*given)
+
+        return wrapper
+
+    handle(logged(lambda number, frame: None))
+    step = logged(lambda x: calls.advance(x, 1))
+    with kf.Graph() as g:
+        step(x)
+    assert len(g) == 1
+    assert total(x) == 0
 
 
 def wait_for_signal(seconds: float = 0.01) -> None:

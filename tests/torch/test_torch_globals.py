@@ -192,3 +192,36 @@ def test_what_begins_to_require_grad_once_compiled(
         assert torch.equal(step(*arguments), before)
     weights.requires_grad_(False)
     assert torch.equal(step(*arguments), before)
+
+
+class Shelf(torch.nn.Module):
+    """An object, whose tensors are looked up by each call."""
+
+    def __init__(self, books: torch.Tensor) -> None:
+        super().__init__()
+        self.register_buffer("books", books)
+        self.height = 2.0
+
+
+@pytest.mark.parametrize("generated_class", [False, True])
+def test_what_is_put_into_an_object_later(
+    scene: ModuleType, torch_device: str, generated_class: bool
+) -> None:
+    plain = torch.ones(3, device=torch_device)
+    i = torch.tensor([0, 1], dtype=torch.int32, device=torch_device)
+    shelf = scene.Shelf(books=plain, height=2.0) if generated_class else Shelf(plain)
+    rows = [kf.Tensor([1.0, 1.0])] * 2
+    f = scene.gathered.set(tables=[plain] * 3, rows=rows, grids=[plain] * 2, shelves=[shelf] * 2)
+    step = torch.compile(lambda i: f(i) * 2, backend="aot_eager")
+    expected = (f(i) * 2).tolist()
+    assert step(i).tolist() == expected
+    shelf.books = torch.full_like(plain, 10)
+    changed = (f(i) * 2).tolist()
+    assert step(i).tolist() == changed != expected
+    shelf.books = torch.full_like(plain, 10).requires_grad_()
+    for call in (f, step):
+        with pytest.raises(kf.ArgumentError, match=r"gathered: .* a tensor that requires grad") as error:
+            call(i)
+        assert error.value.code == "not-differentiable"
+    shelf.books = shelf.books.detach()
+    assert step(i).tolist() == changed

@@ -65,6 +65,9 @@ std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, c
     const bool tensors =
         std::any_of(call.arguments.begin(), call.arguments.end(),
                     [](const PlannedArgument& argument) { return supply_of(argument.host) == Supply::view; });
+    if (std::any_of(call.parameters.begin(), call.parameters.end(),
+                    [](const PlannedParameter& parameter) { return holds_own_struct(parameter.type); }))
+        imports.insert(imports.begin(), "kf_own");
     if (needs.exact) imports.insert(imports.begin(), "kf_exact");
     if (needs.gathers) imports.insert(imports.begin(), "kf_gathers");
     if (needs.integers) imports.insert(imports.begin(), "kf_integers");

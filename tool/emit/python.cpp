@@ -500,11 +500,12 @@ private:
             return false;
         if (signature.given_result != 0) return true;
         return !is_jvp(form) && std::ranges::all_of(signature.calls, [&](std::size_t call) {
-            const PlannedCall& planned = calls_of(form)[call];
-            const PlannedParameter& last = planned.parameters.back();
-            const PlannedArgument item = host_items(planned).back();
-            return last.role == Role::result && last.host.form != manifest::Form::fields &&
-                   passes_value(item.host) && !holds_structs(item.type);
+            // A result that isn't given field by field is one item.
+            const std::vector<PlannedArgument> items = host_items(calls_of(form)[call]);
+            const auto item = std::ranges::find(items, Role::result,
+                                                [](const PlannedArgument& one) { return one.host.role; });
+            return item != items.end() && item->host.name == "result" && passes_value(item->host) &&
+                   !holds_structs(item->type);
         });
     }
 

@@ -337,7 +337,7 @@ private:
         }
     }
 
-    /// What of Slang's own can't be set has another name there, that kf_kernel.slang adds.
+    /// What of Slang's own can't be set has another name there, that kf_own.slang adds.
     static std::string name_in_kernels(const Type& type, const Field& field) {
         const bool is_added = type.own == OwnStruct::optional || type.own == OwnStruct::pair;
         return (is_added ? "kf_" : "") + field.name;

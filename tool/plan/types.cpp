@@ -247,6 +247,13 @@ bool holds_tensor(const Type& type) {
                        [](const Field& field) { return holds_tensor(field.type); });
 }
 
+bool holds_own_struct(const Type& type) {
+    return type.own != OwnStruct::none ||
+           std::any_of(type.element.begin(), type.element.end(), holds_own_struct) ||
+           std::any_of(type.fields.begin(), type.fields.end(),
+                       [](const Field& field) { return holds_own_struct(field.type); });
+}
+
 bool is_link_sized(const Type& type) {
     return !type.link_extent.empty() ||
            std::any_of(type.element.begin(), type.element.end(), is_link_sized) ||

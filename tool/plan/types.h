@@ -18,6 +18,8 @@ bool is_resource(const Type& type);
 bool holds_resource(const Type& type);
 /// Returns whether it is a tensor, or a struct or array with one in it.
 bool holds_tensor(const Type& type);
+/// Returns whether it is a struct of Slang's own, such as Optional<T>, or holds one.
+bool holds_own_struct(const Type& type);
 
 /// Whether it is, or holds, an array whose extent depends on linking.
 bool is_link_sized(const Type& type);

@@ -12,6 +12,7 @@ std::vector<SupportModule> support_modules() {
             {"kf_exact", std::string(embedded::kf_exact_slang), embedded::kf_exact_slang_module()},
             {"kf_gathers", std::string(embedded::kf_gathers_slang), embedded::kf_gathers_slang_module()},
             {"kf_integers", std::string(embedded::kf_integers_slang), embedded::kf_integers_slang_module()},
+            {"kf_own", std::string(embedded::kf_own_slang), embedded::kf_own_slang_module()},
             {"kf_runs", std::string(embedded::kf_runs_slang), embedded::kf_runs_slang_module()},
             {"kf_launch", std::string(embedded::kf_launch_slang), embedded::kf_launch_slang_module()},
             {"kf_records", std::string(embedded::kf_records_slang), embedded::kf_records_slang_module()},

@@ -91,6 +91,7 @@ class CallOperator:
         slots = [None if slot.is_output else next(given) for slot in slots_of(call)]
         #: Operators are the process's, and so is what they call.
         self.function = function
+        self.globals = _kf._tensors_of_globals(function)
         self.plan = Plan(description, call, slots, is_traced=True).of(function)
         if not self.plan.tensors:
             raise MisfitError("", "it takes no tensor")
@@ -173,6 +174,8 @@ class CallOperator:
             return op
         library = _libraries[self.module]
         name = schema.partition("(")[0]
+        if self.function.globals:
+            kernel = self._watching_globals(kernel)
         for device in _DEVICES:
             library.impl(name, kernel, device)
         torch.library.register_fake(f"{self.module}::{name}", fake, lib=library)
@@ -183,6 +186,27 @@ class CallOperator:
                 library.impl(name, self._casting(op), key, with_keyset=True)
         self._name_first(base, schema, op)
         return op
+
+    def _watching_globals(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """Refuses tensors that require gradients and were put into globals' objects after tracing.
+
+        Traced code guards the tensors that it knows.
+        """
+        known = self.globals
+
+        def watching(*given: Any) -> Any:
+            for one in _kf._tensors_of_globals(self.function):
+                if one.requires_grad and not any(one is other for other in known):
+                    refuse(
+                        "not-differentiable",
+                        self.name,
+                        "",
+                        "an object that a global is set to has a tensor that requires grad, which it hadn't "
+                        "when the call was traced, and globals carry no gradients: put its detach() there",
+                    )
+            return kernel(*given)
+
+        return watching
 
     def _casting(self, op: Any) -> Callable[..., Any]:
         """Returns the kernel of torch.autocast(): it casts what is read to the types that are taken."""
