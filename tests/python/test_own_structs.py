@@ -483,3 +483,23 @@ REFUSED = {
 def test_what_cannot_travel_is_refused_by_its_place(generator: Generator, text: str) -> None:
     assert generator.run({"m.slang": text}, [{"function": "f", "args": {"t": "value"}}]) == 1
     assert REFUSED[text] in generator.said
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda own: [1.0, 2.0],
+        lambda own: [own.Optional_float(1.0, True), own.Optional_float(2.0, True)],
+        lambda own: [{"value": 1.0, "has_value": True}, {"value": 2.0, "has_value": True}],
+        lambda own: ({"value": 1.0, "has_value": True}, {"value": 2.0, "has_value": True}),
+    ],
+)
+def test_gradients_of_arrays_of_optionals_add_up(own: ModuleType, make: Any) -> None:
+    k = kf.differentiable(make(own))
+    for passes in (1, 2):
+        own.squares.backward(k, 2.0, 1.0)
+        assert len(k.grad) == 2
+        values = [
+            one["value"] if isinstance(one, dict) else getattr(one, "value", one) for one in list(k.grad)
+        ]
+        assert values == [4 * passes, 16 * passes]
