@@ -3,7 +3,6 @@
 
 #include "core/encoder_state.h"
 #include "core/graph_state.h"
-#include "core/recording.h"
 #include "python/errors.h"
 #include "python/gil.h"
 
@@ -49,7 +48,6 @@ const detail::KeptCalls* RecordedCalls::kept() {
 namespace {
 
 void submit(RecordedCalls& self) {
-    detail::check_unrecorded("Encoder.submit");
     const EncoderUse use(&self);
     const GilRelease release;
     self.encoder().submit();
