@@ -223,7 +223,8 @@ AnyTensor as_arrays(const AnyTensor& tensor, const ParameterTree& structure, std
 Tensor as_scalars(const Tensor& structs, const manifest::StructScalars& scalars) {
     const AnyTensor& any = structs.any;
     const AnyTensor flat = any.view({scalars.scalar, 0}, static_cast<std::int64_t>(size_of(scalars.scalar)));
-    return {flat.rank() == any.rank() ? flat.insert_axis(any.rank()) : flat, structs.context};
+    return {flat.rank() == any.rank() ? flat.insert_axis(static_cast<std::int64_t>(any.rank())) : flat,
+            structs.context};
 }
 
 AnyTensor as_structs(const AnyTensor& arrays, const ParameterTree& structure, const ElementType& element,
