@@ -12,6 +12,10 @@
 namespace kf::python {
 namespace {
 
+[[noreturn]] void refuse_pickle(const py::object& self) {
+    throw py::type_error("cannot pickle '" + std::string(Py_TYPE(self.ptr())->tp_name) + "' object");
+}
+
 [[noreturn]] void refuse_function(const std::string& why) {
     throw py::type_error("cannot pickle 'kernelfunctions._kf.Function' object: " + why);
 }
@@ -91,6 +95,11 @@ py::tuple pickled(const Function& function, py::handle attributes) {
     return py::make_tuple(make, arguments, own);
 }
 
+const Tensor& of_own_class(const py::object& tensor) {
+    if (!py::type::of(tensor).is(py::type::of<Tensor>())) refuse_pickle(tensor);
+    return py::cast<const Tensor&>(tensor);
+}
+
 py::tuple pickled(const Tensor& tensor) {
     const AnyTensor& any = tensor.any;
     const auto array_of = [&](const AnyTensor& part) -> py::object {
@@ -123,9 +132,7 @@ py::tuple pickled_pass(const Function& function, const char* pass) {
 }
 
 void refuse_pickling(py::module_& module) {
-    const auto refuse = [](const py::object& self) -> py::object {
-        throw py::type_error("cannot pickle '" + std::string(Py_TYPE(self.ptr())->tp_name) + "' object");
-    };
+    const auto refuse = [](const py::object& self) -> py::object { refuse_pickle(self); };
     for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(module.attr("__dict__"))) {
         const py::handle object = value;
         if (PyType_Check(object.ptr()) == 0) continue;

@@ -23,6 +23,9 @@ py::tuple pickled_pass(const Function& function, const char* pass);
 /// device's id. Waits for what writes them.
 py::tuple pickled(const Tensor& tensor);
 
+/// Throws TypeError for an object of a class derived from kf.Tensor, which copies wouldn't have.
+const Tensor& of_own_class(const py::object& tensor);
+
 /// A copy on the same device, of the gradients too: what copy.deepcopy() makes.
 Tensor deep_copy(const Tensor& tensor);
 

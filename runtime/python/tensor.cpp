@@ -451,10 +451,11 @@ void bind_tensor(py::module_& module) {
                 return name;
             },
             "What messages and tools call it; its views have the same name.")
-        .def("__reduce__", [](const Tensor& self) { return pickled(self); })
-        .def("__copy__", &deep_copy)
+        .def("__reduce__", [](const py::object& self) { return pickled(of_own_class(self)); })
+        .def("__copy__", [](const py::object& self) { return deep_copy(of_own_class(self)); })
         .def(
-            "__deepcopy__", [](const Tensor& self, const py::dict& /*memo*/) { return deep_copy(self); },
+            "__deepcopy__",
+            [](const py::object& self, const py::dict& /*memo*/) { return deep_copy(of_own_class(self)); },
             py::arg("memo"))
         .def("__array__", &array_interface, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
         .def("__repr__", &represent);

@@ -134,7 +134,9 @@ void place_reached(slang::ISession& session, Sources& sources, std::vector<Reach
             const std::string* text = sources.find(one.used.file);
             if (text != nullptr) one.line = trimmed_line(*text, one.used.line);
         }
-        if (!one.member.empty() && walker.is_cbuffer(one.name)) one.name = std::exchange(one.member, {});
+        const std::string member = std::exchange(one.member, {});
+        if (!member.empty() && walker.is_cbuffer(one.name)) one.name = member;
+        if (is_known(placed, one)) continue;
         const bool is_variable = one.what == Reach::parameter || one.what == Reach::static_variable ||
                                  one.what == Reach::group_memory;
         const std::vector<const Declared*> declared =

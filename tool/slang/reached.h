@@ -27,12 +27,12 @@ struct Reached {
     Reach what = Reach::parameter;
     std::string
         name;  ///< the variable's, without its namespace, or the intrinsic's as far as the code says it
-    std::string member;        ///< of the variable, where that is a resource; a cbuffer's is a global itself
     Location declared;         ///< of a variable; unknown for those inside of functions
     bool initialised = false;  ///< a parameter that is declared with a value
     Location used;             ///< the statement that reaches it
     std::string function;      ///< around `used`
     std::string line;          ///< the source at `used`, trimmed
+    std::string member;  ///< a resource in the variable, which is a global itself in a cbuffer; until placed
 
     bool operator==(const Reached&) const = default;
 };

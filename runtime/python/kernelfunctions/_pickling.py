@@ -54,11 +54,15 @@ def results(
 
 
 @cache
+def _opened(name: str) -> Device:
+    return Device.open(name)
+
+
 def _device(name: str) -> Device:
     """Returns the device of that id, opened once, or the default one where it isn't here."""
     default = default_device()
     is_other = default.info.id != name and any(one.id == name for one in devices())
-    return Device.open(name) if is_other else default
+    return _opened(name) if is_other else default
 
 
 def tensor(array: Any, device: str, name: str, grad_in: Any = None, grad_out: Any = None, /) -> Tensor:
