@@ -108,7 +108,7 @@ TEST(Wire, WhatIsReached) {
     EXPECT_EQ(asked.form.target, CodeTarget::cuda_source);
     EXPECT_TRUE(asked.form.places);
     const std::vector<Reached> reached{
-        {Reach::barrier, "a barrier", {"/m.slang", 1, 2}, true, {"/n.slang", 3, 4}, "f", "\xff();"}};
+        {Reach::barrier, "a barrier", {"/m.slang", 1, 2}, true, {"/n.slang", 3, 4}, "f", "\xff();", ""}};
     const Outcome<std::vector<Reached>> back = decode_reached(encode(Outcome<std::vector<Reached>>(reached)));
     ASSERT_TRUE(back.ok());
     EXPECT_EQ(back.value(), reached);
