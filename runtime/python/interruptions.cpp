@@ -264,7 +264,7 @@ Cause cause_of(const py::object& frame, SignalHandlers& handlers) {
     const Given given = parameters(frame);
     const py::object caller = caller_of(frame);
     if (caller && shows_interruption(given.values, caller)) return Cause::chance;
-    if (handlers.has(code) && !is_plain_call(given)) return Cause::signal;
+    if (!is_plain_call(given) && handlers.has(code)) return Cause::signal;
     return std::ranges::any_of(given.values, is_dead_reference) ? Cause::reference : Cause::call;
 }
 
