@@ -174,8 +174,7 @@ class CallOperator:
             return op
         library = _libraries[self.module]
         name = schema.partition("(")[0]
-        if self.function.globals:
-            kernel = self._watching_globals(kernel)
+        kernel = self._watching_globals(kernel)
         for device in _DEVICES:
             library.impl(name, kernel, device)
         torch.library.register_fake(f"{self.module}::{name}", fake, lib=library)
@@ -193,6 +192,8 @@ class CallOperator:
         Traced code guards the tensors that it knows.
         """
         known = self.globals
+        if not self.function.globals:
+            return kernel
 
         def watching(*given: Any) -> Any:
             for one in _kf._tensors_of_globals(self.function):
@@ -424,7 +425,8 @@ class CallOperator:
         return op
 
     def _follow(self, name: str, kernel: Callable[..., Any], followed: Callable[..., Any]) -> None:
-        _libraries[self.module].impl(name, _unfollowed(kernel, followed), "Autograd", with_keyset=True)
+        chosen = _unfollowed(self._watching_globals(kernel), followed)
+        _libraries[self.module].impl(name, chosen, "Autograd", with_keyset=True)
 
     def _batch(self, name: str, op: Any) -> None:
         torch.library.register_vmap(
