@@ -194,7 +194,7 @@ def test_what_begins_to_require_grad_once_compiled(
     assert torch.equal(step(*arguments), before)
 
 
-class Shelf(torch.nn.Module):
+class Shelf(torch.nn.Module):  # type: ignore[misc]
     """An object, whose tensors are looked up by each call."""
 
     def __init__(self, books: torch.Tensor) -> None:

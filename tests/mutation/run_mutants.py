@@ -1,6 +1,6 @@
 """Counts which of some small changes of the program the tests notice.
 
-    python tests/mutation/run.py --mutants 200 --seed 1
+    python tests/mutation/run_mutants.py --mutants 200 --seed 1
 
 One build, in build/mutation, has all of them; KF_MUTANT switches one on. The tests run once without any,
 which says what each of them reaches, and then for each mutant those that reach it, until one fails. What is
