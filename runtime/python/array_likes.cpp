@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/describe.h"
+#include "core/device_state.h"
 #include "python/attributes.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
@@ -92,10 +93,12 @@ private:
         }
         if (const Tensor* const tensor = as_tensor(one)) {
             if (context_ == nullptr) context_ = tensor->context;
-            if (tensor->context->device().info().id != context_->device().info().id) {
+            if (!tensor->context->device().state()->is_same(*context_->device().state())) {
                 return detail::refused(why_, ErrorCode::device_mismatch, [&] {
-                    return "the tensors of a list are on one device, and not on " +
-                           context_->device().info().id + " and " + tensor->context->device().info().id;
+                    const std::string first_id = context_->device().info().id;
+                    const std::string id = tensor->context->device().info().id;
+                    return "the tensors of a list are on one device, and not on " + first_id + " and " + id +
+                           (id == first_id ? " (opened another time)" : "");
                 });
             }
         }

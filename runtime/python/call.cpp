@@ -248,14 +248,13 @@ ContextPtr Call::cross_to_vulkan(std::size_t i) {
 
 /// Refuses lists of tensors that aren't where the call runs, as it does such tensors.
 void Call::check_lists() const {
-    const std::string there = context_->device().info().id;
+    const detail::DeviceState& there = *context_->device().state();
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const Context* const context =
             hosts_[i].object == nullptr ? nullptr : hosts_[i].object->list_context().get();
-        if (context == nullptr || context->device().info().id == there) continue;
+        if (context == nullptr || context->device().state()->is_same(there)) continue;
         refuse(ErrorCode::device_mismatch, where(i),
-               "the tensors of the list are on " + context->device().info().id + ", and the call runs on " +
-                   there);
+               "a tensor of the list " + detail::on_other_device(context->device(), there));
     }
 }
 
