@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/field_places.h"
 #include "python/arguments.h"
 #include "python/common.h"
 #include "python/differentiable.h"
