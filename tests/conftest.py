@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,27 @@ def generated(build_dir: Path) -> Loader:
     found = sorted(path for folder in folders for path in folder.glob("kf_python_*.generated"))
     sys.path[:0] = named.split(":") if named else [str(path) for path in found]
     return load
+
+
+@pytest.fixture(scope="module", params=["import", "copy"])
+def host_memory(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Runs a module's tests twice: on the default device, and on a Vulkan device that imports no memory of
+    the host's, as some can't."""
+    import kernelfunctions as kf  # noqa: PLC0415
+
+    best = kf.default_device()
+    if request.param == "import":
+        yield
+        return
+    if "external_memory_host" not in best.info.features:
+        pytest.skip("the default device is one that copies")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KF_VULKAN_WITHOUT", "external_memory_host")
+        device = kf.Device.open(best.info.id)
+    assert "external_memory_host" not in device.info.features
+    kf.set_device(device)
+    yield
+    kf.set_device(best)
 
 
 @pytest.fixture(scope="session")

@@ -697,8 +697,8 @@ void bind_function_types(py::module_& module) {
         [](PyObject* self) { return repr(self, "<", ">"); }, reduce_jvp);
     module.def("_trace_calls", &trace_calls, py::arg("call"), py::arg("attributes_of"),
                "Lets torch.compile follow functions' calls through call(), which finds "
-               "attributes_of(function), a dict "
-               "with the key by which it names them, among the function's own.");
+               "attributes_of(function), a dict with the key by which it names them, among the function's "
+               "own.");
 }
 
 }  // namespace kf::python

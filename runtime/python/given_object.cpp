@@ -206,9 +206,8 @@ const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manif
     if (found == nullptr || list_context_ == nullptr) return found;
     if (reader_.recorded) {
         refused(why, ErrorCode::type_mismatch, [&] {
-            return "a recorded call runs later, and a list of tensors is read when the call is made: give "
-                   "one "
-                   "tensor, kf.Tensor(list)";
+            return "a recorded call runs later, and a list of tensors is read when the call is made: "
+                   "give one tensor, kf.Tensor(list)";
         });
         return nullptr;
     }

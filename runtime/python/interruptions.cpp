@@ -18,7 +18,7 @@ using Opcodes = std::bitset<256>;
 
 PyCodeObject* as_code(const py::object& code) { return reinterpret_cast<PyCodeObject*>(code.ptr()); }
 
-/// Those of the names that this version of Python has, kept in a static as found_once() does.
+/// Returns those of the names that this version of Python has, kept in a static as found_once() does.
 const Opcodes& opcodes(std::optional<Opcodes>& known, std::span<const char* const> names) {
     if (known) return *known;
     const py::dict map = py::module_::import("opcode").attr("opmap");

@@ -40,27 +40,6 @@ def default_device_stays() -> Iterator[None]:
     assert kf.default_device() == before, "this file leaves another default device behind"
 
 
-@pytest.fixture(scope="module", params=["import", "copy"])
-def host_memory(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Runs a module's tests twice: on the default device, and on a Vulkan device that imports no memory of
-    the host's, as some can't."""
-    import kernelfunctions as kf  # noqa: PLC0415
-
-    best = kf.default_device()
-    if request.param == "import":
-        yield
-        return
-    if "external_memory_host" not in best.info.features:
-        pytest.skip("the default device is one that copies")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KF_VULKAN_WITHOUT", "external_memory_host")
-        device = kf.Device.open(best.info.id)
-    assert "external_memory_host" not in device.info.features
-    kf.set_device(device)
-    yield
-    kf.set_device(best)
-
-
 @pytest.fixture(scope="module", params=["float_atomics", "no_float_atomics"])
 def float_atomics(request: pytest.FixtureRequest) -> Iterator[None]:
     """Runs a module's tests twice: on the default device, and on a Vulkan device that can't add floats

@@ -11,23 +11,6 @@ import torch
 from loader import Loader
 
 
-@pytest.fixture(scope="module", params=["import", "copy"])
-def host_memory(request: pytest.FixtureRequest) -> Any:
-    """Runs the tests twice: where kernels use the CPU's memory in place, and where it is copied."""
-    if request.param == "import":
-        yield
-        return
-    best = kf.default_device()
-    if "external_memory_host" not in best.info.features:
-        pytest.skip("the default device is one that copies")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KF_VULKAN_WITHOUT", "external_memory_host")
-        device = kf.Device.open(best.info.id)
-    kf.set_device(device)
-    yield
-    kf.set_device(best)
-
-
 @pytest.fixture(scope="module")
 def structs(generated: Loader) -> ModuleType:
     return generated("torch_structs")

@@ -401,12 +401,13 @@ private:
         }
         std::vector<Definition> made;
         // A given result comes back as it is, when it is all that comes back.
-        const bool generic = signature.given_result != 0 && may_be_asked_for(signature, form);
+        const bool is_free = may_be_asked_for(signature, form);
+        const bool generic = signature.given_result != 0 && is_free;
         for (const GivenResult given : {GivenResult::none, GivenResult::output, GivenResult::array,
                                         GivenResult::tensor, GivenResult::torch}) {
             const bool is_request = given != GivenResult::none && given != GivenResult::output;
             if (given == GivenResult::output && !generic) continue;
-            if (is_request && !may_be_asked_for(signature, form)) continue;
+            if (is_request && !is_free) continue;
             if (is_request && given != GivenResult::tensor && is_recorded(form)) continue;
             for (const Torch torch : torch_forms(signature, form, given, torch_by)) {
                 made.push_back({parameters(signature, form, inputs_end, all.size(), torch),

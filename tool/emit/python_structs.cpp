@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/join.h"
 #include "core/python_names.h"
 #include "emit/element.h"
 #include "emit/field_defaults.h"
@@ -230,9 +231,7 @@ std::string PythonStructs::own_values(const UsedStruct& used) const {
     };
     if (used.type.own == OwnStruct::optional) return " | " + taken(used.type.fields.front()) + " | None";
     if (used.type.own != OwnStruct::tuple) return {};
-    std::string held;
-    for (const Field& field : used.type.fields) held += (held.empty() ? "" : ", ") + taken(field);
-    return " | tuple[" + held + "]";
+    return " | tuple[" + join(used.type.fields, taken) + "]";
 }
 
 void PythonStructs::claim_variables(const UsedStruct& used, UniqueNames& classes) {
@@ -274,11 +273,8 @@ std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Pa
 std::string PythonStructs::value_of(const Type& type) const {
     if (type.own == OwnStruct::optional && !type.fields.empty())
         return value_of(type.fields.front().type) + " | None";
-    if (type.own == OwnStruct::tuple) {
-        std::string held;
-        for (const Field& field : type.fields) held += (held.empty() ? "" : ", ") + value_of(field.type);
-        return "tuple[" + held + "]";
-    }
+    if (type.own == OwnStruct::tuple)
+        return "tuple[" + join(type.fields, [&](const Field& field) { return value_of(field.type); }) + "]";
     if (type.kind == TypeKind::structure) {
         if (returned_.contains(type.name)) return returned_.at(type.name);
         return names_.contains(type.name) ? names_.at(type.name) : "Any";
