@@ -156,13 +156,15 @@ def test_resources_in_cbuffers(forms: ModuleType, size: int) -> None:
     maps = [kf.Texture.from_numpy(texels, "r32f") for texels in (glaze * 0, glaze)]
     finished = forms.finished.set(
         shine=3,
+        tint=0.5,
+        hues={"hue": (1, 2, 3), "weight": 0.25},
         gloss=kf.Texture.from_numpy(gloss, "r32f"),
         dust=kf.Buffer.from_numpy(dust),
         weights=kf.Tensor.from_numpy(weights),
         glaze={"maps": maps, "depth": 2},
         nearest=kf.Sampler(filter="nearest", address="repeat"),
     )
-    expected = 3 * gloss[1, :size] + dust["mass"] * weights + 2 * glaze[0, np.arange(size) % 4]
+    expected = 3 * 0.5 * 6 * 0.25 * gloss[1, :size] + dust["mass"] * weights + 2 * glaze[0, np.arange(size) % 4]
     np.testing.assert_allclose(finished(indices(size)).to_numpy(), expected, rtol=1e-5, atol=1e-6)
     again = finished.set(shine=0, dust=kf.Buffer.from_numpy(np.zeros_like(dust)))
     expected = 2 * glaze[0, np.arange(size) % 4]

@@ -2,6 +2,7 @@
 #include "slang/block_values.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -60,16 +61,45 @@ private:
     bool names_space_ = false;
 };
 
+/// The text with cbuffers for tbuffers and ConstantBuffer for TextureBuffer, which hold the same: Slang
+/// writes no code for these.
+std::string with_constant_buffers(const std::string& text) {
+    std::string changed = text;
+    const LexedText lexed(text);
+    for (std::size_t at = lexed.size(); at-- > 0;) {
+        const bool is_group = lexed[at] == "tbuffer" && lexed.is_word(at + 1);
+        const std::size_t type_end = lexed[at] == "TextureBuffer" ? block_at(lexed, at).close : 0;
+        if (!is_group && type_end == 0) continue;
+        // Its register is one of textures, which a constant buffer has not.
+        for (std::size_t next = at + 1; next < lexed.size() && lexed[next] != ";" && lexed[next] != "{";
+             ++next) {
+            if (lexed[next] != "register" || lexed[next - 1] != ":") continue;
+            const std::size_t close = std::min(lexed.closing(next + 1), lexed.size() - 1);
+            blank_text(changed, lexed.offset(next - 1), lexed.offset(close) + lexed[close].size());
+        }
+        if (!is_group) {
+            // A blank pays for the longer word, so that what is declared stays where it was.
+            const std::size_t behind = lexed.offset(type_end) + 1;
+            if (behind < changed.size() && changed[behind] == ' ') changed.erase(behind, 1);
+        }
+        changed.replace(lexed.offset(at), lexed[at].size(), is_group ? "cbuffer" : "ConstantBuffer");
+    }
+    return changed;
+}
+
 }  // namespace
 
-bool is_block(std::string_view word) { return word == "ParameterBlock" || word == "ConstantBuffer"; }
+bool is_block(std::string_view word) {
+    return word == "ParameterBlock" || word == "ConstantBuffer" || word == "TextureBuffer";
+}
 
 std::string with_block_values(std::string_view text) {
     std::string changed(text);
-    if (text.find("ParameterBlock") == std::string_view::npos &&
-        text.find("ConstantBuffer") == std::string_view::npos) {
+    constexpr std::array<std::string_view, 4> words{"ParameterBlock", "ConstantBuffer", "TextureBuffer",
+                                                    "tbuffer"};
+    if (std::none_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != std::string_view::npos; }))
         return changed;
-    }
     const LexedText lexed(text);
     Scope scope;
     std::size_t changed_to = 0;  // the > of a block that has been changed
@@ -85,7 +115,7 @@ std::string with_block_values(std::string_view text) {
         blank_text(changed, lexed.offset(at), lexed.offset(at + 2));
         blank_text(changed, lexed.offset(block.behind_value), lexed.offset(block.close) + 1);
     }
-    return changed;
+    return with_constant_buffers(changed);
 }
 
 }  // namespace kf::gen

@@ -34,6 +34,18 @@ TEST(BlockValues, AreWhatParametersAndFieldsTake) {
     }
 }
 
+TEST(BlockValues, TextureBuffersAreConstantBuffers) {
+    for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+             {"tbuffer Filters : register(t3) { float a : packoffset(c1); } ",
+              "cbuffer Filters { float a : packoffset(c1); } "},
+             {"[[vk::binding(1)]]\nTextureBuffer<Scene> s : register(t0, space1), t;",
+              "[[vk::binding(1)]]\nConstantBuffer<Scene>s , t;"},
+             {"float f(TextureBuffer<Scene> s) { return s.a; }", "float f( Scene s) { return s.a; }"},
+             {"tbuffer T : register(t3", "cbuffer T "},
+             {"float tbuffer = 1; // TextureBuffer<A>", "float tbuffer = 1; // TextureBuffer<A>"}})
+        EXPECT_EQ(without_runs_of_blanks(with_block_values(text)), expected);
+}
+
 TEST(BlockValues, OtherTextsStay) {
     for (const std::string text :
          {"ConstantBuffer<Scene> scene : register(b0);", "namespace n::m { ParameterBlock<Scene> scene; }",
