@@ -3,6 +3,7 @@
 
 #include <slang.h>
 
+#include <algorithm>
 #include <exception>
 #include <variant>
 
@@ -91,7 +92,7 @@ public:
         Outcome<CompiledKernel> kernel =
             call(CompileRequest{source, target}, decode_kernel, compiling, source.origin);
         if (kernel) return kernel;
-        return Outcome<CompiledKernel>(with_reasons(kernel.errors(), source, options_.sources))
+        return Outcome<CompiledKernel>(with_reasons(sized(kernel.errors(), source), source, options_.sources))
             .with_warnings(kernel.warnings());
     }
 
@@ -99,7 +100,7 @@ public:
         Outcome<std::vector<Reached>> reached =
             call(ReachRequest{source, form}, decode_reached, compiling, source.origin);
         if (reached) return reached;
-        return with_reasons(reached.errors(), source, options_.sources);
+        return with_reasons(sized(reached.errors(), source), source, options_.sources);
     }
 
     Outcome<std::optional<Type>> type_named(const std::string& name) override { return type_named(name, {}); }
@@ -195,6 +196,17 @@ private:
                 "Slang was stopped: " + what + " took " + reply.text + "; --max-memory sets the limit");
         }
         return failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
+    }
+
+    /// The errors, of which those about a limit say for which kernel it was too low.
+    static Diagnostics sized(Diagnostics errors, const KernelSource& source) {
+        for (Diagnostic& error : errors) {
+            if (error.id != "slang-memory" && error.id != "slang-timeout") continue;
+            const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
+            error.notes.push_back("in the generated kernel '" + source.entry_point +
+                                  "', whose own text has " + std::to_string(lines) + " lines");
+        }
+        return errors;
     }
 
     static Diagnostic failure(std::string id, const Location& place, std::string message) {

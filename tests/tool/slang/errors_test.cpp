@@ -302,6 +302,19 @@ TEST(SlangErrors, ACrash) {
     EXPECT_TRUE(errors[0].notes.empty()) << describe(errors);
 }
 
+TEST(SlangErrors, TooLittleMemory) {
+    CompilerOptions options;
+    options.memory_limit = 1;
+    const auto compiler = make_compiler(options);
+    const Outcome<CompiledKernel> compiled = compiler->compile(good_kernel(), CodeTarget::spirv);
+    ASSERT_FALSE(compiled.ok());
+    const Diagnostic& error = compiled.errors().at(0);
+    EXPECT_EQ(error.id, "slang-memory");
+    ASSERT_FALSE(error.notes.empty());
+    EXPECT_THAT(error.notes.front(),
+                ::testing::MatchesRegex("in the generated kernel 'k', whose own text has [1-9][0-9]* lines"));
+}
+
 TEST(SlangErrors, AScalarInALoop) {
     // A macro hides it from scalar_parameters.h.
     const std::string text =
