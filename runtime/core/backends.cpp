@@ -3,24 +3,35 @@
 
 #include <kf/vulkan.h>
 
-#include <array>
-
+#include "core/all_backends.h"
 #include "core/device_state.h"
 #include "core/encoder_state.h"
 #include "core/process.h"
-#include "cuda/driver.h"
 #include "vulkan/driver.h"
+
+#ifdef __ELF__
+#define KF_WHERE_LINKED [[gnu::weak]]
+#else
+#define KF_WHERE_LINKED
+#endif
 
 namespace kf {
 
-std::span<const Backend> backends() {
-    static constexpr std::array list{
-        Backend{"cuda", [](std::string& why_not) { return cuda::enumerate_cuda(&why_not); },
-                [](std::string& why_not) { return cuda::find_cuda(why_not); }},
-        Backend{"vulkan", [](std::string& why_not) { return vulkan::enumerate_vulkan(&why_not); },
-                [](std::string& why_not) { return vulkan::find_vulkan(why_not); }},
-    };
-    return list;
+namespace detail {
+
+// One that isn't linked is at address 0.
+KF_WHERE_LINKED extern const Backend cuda_backend;
+KF_WHERE_LINKED extern const Backend vulkan_backend;
+
+}  // namespace detail
+
+std::vector<Backend> backends() {
+    detail::choose_backends();
+    std::vector<Backend> linked;
+    for (const Backend* const one : {&detail::cuda_backend, &detail::vulkan_backend}) {
+        if (one != nullptr) linked.push_back(*one);
+    }
+    return linked;
 }
 
 Device adopt(const VulkanHandles& handles) {

@@ -1,7 +1,7 @@
-// The drivers there are, in order of preference. A new one is a line in backends.cpp.
+// The drivers that the program is linked with, in order of preference. A new one is a line in backends.cpp,
+// all_backends.cpp and kf/backends.h.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +20,6 @@ struct Backend {
     std::vector<driver::Candidate> (*find)(std::string& why_not);
 };
 
-[[nodiscard]] std::span<const Backend> backends();
+[[nodiscard]] std::vector<Backend> backends();
 
 }  // namespace kf

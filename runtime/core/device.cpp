@@ -10,6 +10,7 @@
 #include "core/backends.h"
 #include "core/device_state.h"
 #include "core/encoder_state.h"
+#include "core/join.h"
 #include "core/observers.h"
 #include "core/process.h"
 
@@ -104,15 +105,17 @@ Device Device::open(std::string_view name) {
     const std::string_view backend = name.substr(0, name.find(':'));
     const std::string_view selector =
         backend.size() == name.size() ? std::string_view{} : name.substr(backend.size() + 1);
-    const auto known = backends();
-    if (std::none_of(known.begin(), known.end(), [&](const Backend& b) { return b.name == backend; })) {
-        std::string names;
-        for (const Backend& b : known) {
-            names += (names.empty() ? "" : ", ") + std::string(b.name);
-        }
-        throw DeviceError(ErrorCode::no_device, "no device '" + std::string(name) + "': this runtime knows " +
-                                                    names +
-                                                    "; write for example cuda:0, vulkan or vulkan:llvmpipe");
+    const std::vector<Backend> linked = backends();
+    const auto is_named = [&](const Backend& one) { return one.name == backend; };
+    if (std::ranges::none_of(linked, is_named)) {
+        const std::string names = join(linked, [](const Backend& one) { return one.name; });
+        const bool is_driver = backend == "cuda" || backend == "vulkan";
+        const std::string why = is_driver ? "this program has the driver of " + names +
+                                                " alone, for which its kernels were generated; add \"" +
+                                                std::string(backend) + "\" to a spec's targets"
+                                          : "this runtime knows " + names +
+                                                "; write for example cuda:0, vulkan or vulkan:llvmpipe";
+        throw DeviceError(ErrorCode::no_device, "no device '" + std::string(name) + "': " + why);
     }
     std::string why_not;
     std::vector<Found> found = find_devices(backend, why_not);

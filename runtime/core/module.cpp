@@ -73,17 +73,16 @@ Module load_module(const Device& device, std::shared_ptr<const LoadedArtifact> a
     return Module(std::make_shared<ModuleState>(device, std::move(artifact)));
 }
 
+Module load_own(const Device& device, std::span<const std::byte> artifact) {
+    return load_module(device,
+                       std::make_shared<const LoadedArtifact>(std::vector(artifact.begin(), artifact.end())));
+}
+
+Module load_own(const Device& device, const std::string& path) {
+    return load_module(device, std::make_shared<const LoadedArtifact>(artifact::map_file(path)));
+}
+
 }  // namespace detail
-
-Module Module::load(const Device& device, std::span<const std::byte> artifact) {
-    return detail::load_module(device, std::make_shared<const detail::LoadedArtifact>(
-                                           std::vector(artifact.begin(), artifact.end())));
-}
-
-Module Module::load_file(const Device& device, const std::string& path) {
-    return detail::load_module(device,
-                               std::make_shared<const detail::LoadedArtifact>(artifact::map_file(path)));
-}
 
 const Device& Module::device() const { return state()->device(); }
 const std::string& Module::name() const { return state()->manifest().name; }

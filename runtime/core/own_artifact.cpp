@@ -50,7 +50,7 @@ std::string beside(const void* symbol, std::string_view file) {
 }
 
 Module load_own(const Device& device, const std::string& path, std::string_view sha256) {
-    Module loaded = Module::load_file(device, path);
+    Module loaded = load_own(device, path);
     if (loaded.sha256() == sha256) return loaded;
     throw ArtifactError(ErrorCode::artifact_version,
                         path + " is not the file that this program was built with: its SHA-256 is " +

@@ -50,7 +50,7 @@ def test_what_is_not_linked_is_not_compiled(tmp_path: Path) -> None:
 
 def test_the_runtime_alone_is_compiled_in_few_steps(tmp_path: Path) -> None:
     steps = planned(tmp_path, LISTS + LINKED)
-    assert 0 < len(compiled(steps)) <= 16, steps
+    assert 0 < len(compiled(steps)) <= 20, steps
     libraries = {Path(step).name for step in steps if step.endswith(".a")}
     assert libraries == {"libkf_artifact.a", "libkf_runtime.a", "libnumbers.a"}
 

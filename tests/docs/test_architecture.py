@@ -24,4 +24,6 @@ def test_types_are_defined(source_dir: Path) -> None:
     stages = rows((source_dir / PAGE).read_text())
     types = {name for cells in stages for name in re.findall(r"`([A-Z][a-z]\w*)`", cells[2])}
     assert len(types) > 10
-    assert [name for name in sorted(types) if not re.search(rf"^\s*(struct|class) {name}\b", text, re.M)] == []
+    assert [
+        name for name in sorted(types) if not re.search(rf"^\s*(struct|class) {name}\b", text, re.M)
+    ] == []

@@ -660,6 +660,14 @@ std::string takes_of(bool options, bool globals) {
     return std::string(", kf::detail::Takes::") + (!globals ? "options" : options ? "both" : "globals");
 }
 
+/// What names the drivers: "{&kf::detail::cuda_backend}"; empty without any.
+std::string drivers_text(const std::vector<std::string>& backends) {
+    std::string text;
+    for (const std::string& name : backends)
+        text += (text.empty() ? "{" : ", ") + ("&kf::detail::" + name) + "_backend";
+    return text.empty() ? text : text + "}";
+}
+
 View source_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppOptions& options) {
     const std::string other = variable_name("other", functions);
     const std::string change = variable_name("change", functions);
@@ -678,6 +686,9 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     }
     View::List digest;
     if (!options.sha256.empty()) digest.emplace_back(View::Object{{"digest", options.sha256}});
+    View::List drivers;
+    if (!options.backends.empty())
+        drivers.emplace_back(View::Object{{"list", drivers_text(options.backends)}});
     View::List headers;
     const bool embedded = options.place != ArtifactPlace::file;
     if (options.place == ArtifactPlace::text) {
@@ -691,27 +702,27 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     const std::string given = "(" + device + ", " + artifact + (digest.empty() ? ")" : ", artifact_sha256)");
     // What lies in this library.
     const std::string here = digest.empty() ? "\"\"" : "artifact_sha256";
-    return View::Object{
-        {"name", plan.name},
-        {"namespace", plan.cpp_namespace},
-        {"device", device},
-        {"artifact", artifact},
-        {"loading", (digest.empty() ? "kf::Module::load_file" : "kf::detail::load_own") + given},
-        {"callback", variable_name("callback", functions)},
-        {"chosen", variable_name("chosen", functions)},
-        {"context", hook_context(plan)},
-        {"standard_headers", std::move(headers)},
-        {"anonymous", embedded || !digest.empty()},
-        {"here", here},
-        {"embedded", embedded ? embedded_view(plan, options) : View(false)},
-        {"sha256", std::move(digest)},
-        {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
-        {"module_change",
-         constructor("Module::Module(const Module& " + other + ", const kf::detail::Change& " + change + ")",
-                     changed)},
-        {"has_options", has_options},
-        {"has_globals", has_globals},
-        {"globals", global_names(plan)}};
+    return View::Object{{"name", plan.name},
+                        {"namespace", plan.cpp_namespace},
+                        {"device", device},
+                        {"artifact", artifact},
+                        {"loading", "kf::detail::load_own" + given},
+                        {"callback", variable_name("callback", functions)},
+                        {"chosen", variable_name("chosen", functions)},
+                        {"context", hook_context(plan)},
+                        {"standard_headers", std::move(headers)},
+                        {"anonymous", embedded || !digest.empty() || !drivers.empty()},
+                        {"drivers", std::move(drivers)},
+                        {"here", here},
+                        {"embedded", embedded ? embedded_view(plan, options) : View(false)},
+                        {"sha256", std::move(digest)},
+                        {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
+                        {"module_change", constructor("Module::Module(const Module& " + other +
+                                                          ", const kf::detail::Change& " + change + ")",
+                                                      changed)},
+                        {"has_options", has_options},
+                        {"has_globals", has_globals},
+                        {"globals", global_names(plan)}};
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct CppOptions {
     std::span<const std::byte> artifact;  ///< NAME.kfa's bytes; needed where `place` is text
     /// Hex SHA-256 of NAME.kfa. Not empty: a file with another one is refused when loaded.
     std::string sha256;
+    std::vector<std::string> backends;  ///< that it has kernels for: "cuda", "vulkan"
 };
 
 struct CppFiles {

@@ -147,6 +147,11 @@ Outcome<std::vector<OutputFile>> emit_files(const Plan& plan, const manifest::Ma
     cpp_options.place = artifact_place(options.embedding);
     cpp_options.artifact = bytes;
     cpp_options.sha256 = hex(sha256(bytes));
+    std::set<std::string> backends;
+    for (const manifest::Kernel& kernel : manifest.kernels) {
+        for (const auto& [backend, layout] : kernel.layouts) backends.insert(backend);
+    }
+    cpp_options.backends = {backends.begin(), backends.end()};
     Outcome<CppFiles> cpp = emit_cpp(plan, cpp_options);
     if (!cpp) return cpp.errors();
     std::vector<OutputFile> files{

@@ -34,7 +34,8 @@ public:
     /// nothing for the device's backend.
     static Module load(const Device& device, std::span<const std::byte> artifact);
     /// Does the same with a file (`NAME.kfa`). Throws ArtifactError (artifact_missing) too, when it can't be
-    /// read. A large file is mapped: replace it by a new file, don't write over it.
+    /// read. A large file is mapped: replace it by a new file, don't write over it. A program that calls
+    /// one of the two has the drivers of CUDA and Vulkan; others have those that their kernels are for.
     static Module load_file(const Device& device, const std::string& path);
 
     static Result<Module> try_load(const Device& device, std::span<const std::byte> artifact) {
@@ -82,8 +83,12 @@ namespace detail {
 /// into that.
 [[nodiscard]] std::string beside(const void* symbol, std::string_view file);
 
-/// Loads a generated library's own file, which has this SHA-256: calls are found by their place in it.
-/// Throws ArtifactError (artifact_version) for another one.
+/// Loads an artifact of a generated library as Module::load() and load_file() do. Such a library names the
+/// drivers that the program needs; see kf/backends.h.
+[[nodiscard]] Module load_own(const Device& device, std::span<const std::byte> artifact);
+[[nodiscard]] Module load_own(const Device& device, const std::string& path);
+/// Loads the library's own file, which has this SHA-256: calls are found by their place in it. Throws
+/// ArtifactError (artifact_version) for another one.
 [[nodiscard]] Module load_own(const Device& device, const std::string& path, std::string_view sha256);
 
 }  // namespace detail

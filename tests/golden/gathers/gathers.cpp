@@ -3,10 +3,14 @@
 
 #include <utility>
 
+#include <kf/backends.h>
 #include <kf/change.h>
 
 namespace gathers {
 namespace {
+
+/// The drivers that the kernels are for, which the program has.
+KF_LINKED const kf::Backend* const artifact_drivers[] = {&kf::detail::vulkan_backend};
 
 /// Of gathers.kfa.
 constexpr const char* artifact_sha256 = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -1,0 +1,21 @@
+// Names all drivers. It is compiled alone, so that the linker takes it only where it is called.
+#include "core/all_backends.h"
+
+#include <array>
+
+#include "core/backends.h"
+
+namespace kf::detail {
+
+extern const Backend cuda_backend;
+extern const Backend vulkan_backend;
+
+/// The linker follows these, whoever reads them.
+extern const std::array<const Backend*, 2> all_backends;
+constinit const std::array<const Backend*, 2> all_backends{&cuda_backend, &vulkan_backend};
+
+void use_all_backends() {}
+
+void choose_backends() {}
+
+}  // namespace kf::detail
