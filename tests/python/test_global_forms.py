@@ -164,7 +164,9 @@ def test_resources_in_cbuffers(forms: ModuleType, size: int) -> None:
         glaze={"maps": maps, "depth": 2},
         nearest=kf.Sampler(filter="nearest", address="repeat"),
     )
-    expected = 3 * 0.5 * 6 * 0.25 * gloss[1, :size] + dust["mass"] * weights + 2 * glaze[0, np.arange(size) % 4]
+    expected = (
+        3 * 0.5 * 6 * 0.25 * gloss[1, :size] + dust["mass"] * weights + 2 * glaze[0, np.arange(size) % 4]
+    )
     np.testing.assert_allclose(finished(indices(size)).to_numpy(), expected, rtol=1e-5, atol=1e-6)
     again = finished.set(shine=0, dust=kf.Buffer.from_numpy(np.zeros_like(dust)))
     expected = 2 * glaze[0, np.arange(size) % 4]
