@@ -10,7 +10,7 @@
 #include "core/kinds/questions.h"
 #include "core/roles.h"
 #include "core/sha256.h"
-#include "core/spirv.h"
+#include "core/spirv_code.h"
 
 namespace kf::manifest {
 namespace {
@@ -80,40 +80,16 @@ void write_slot(const ResourceSlot& slot, Writer& writer) {
     writer.number(slot.is_comparison ? 1 : 0);
 }
 
-/// Calls visit(first word, count) for each instruction; false when they are not whole.
-template <class Visit>
-bool each_instruction(const std::vector<std::uint32_t>& words, Visit visit) {
-    if (words.size() < spirv::header_words || words[0] != spirv::magic) return false;
-    for (std::size_t at = spirv::header_words; at < words.size();) {
-        const std::size_t count = words[at] >> 16U;
-        if (count == 0 || count > words.size() - at) return false;
-        visit(at, count);
-        at += count;
-    }
-    return true;
-}
+constexpr std::size_t name_at = 3;  ///< in OpEntryPoint
 
-std::vector<std::uint32_t> words_of(std::span<const std::byte> code) {
-    std::vector<std::uint32_t> words(code.size() % 4 == 0 ? code.size() / 4 : 0);
-    if (!words.empty()) std::memcpy(words.data(), code.data(), code.size());
-    return words;
-}
-
-struct EntryPoint {
-    std::size_t at = 0;
-    std::size_t count = 0;
-    std::string name;
-};
-
-std::vector<EntryPoint> entry_points_of(const std::vector<std::uint32_t>& words) {
-    std::vector<EntryPoint> found;
-    const bool whole = each_instruction(words, [&](std::size_t at, std::size_t count) {
-        if ((words[at] & 0xFFFFU) != spirv::op_entry_point || count < 4) return;
-        std::string name((count - 3) * 4, '\0');
-        std::memcpy(name.data(), &words[at + 3], name.size());
-        found.push_back({at, count, name.substr(0, name.find('\0'))});
+std::vector<spirv::Instruction> entry_points_of(const spirv::Words& words) {
+    std::vector<spirv::Instruction> found = spirv::instructions_of(words);
+    std::erase_if(found, [](spirv::Instruction one) {
+        // A name that doesn't end would be taken for more than the instruction has.
+        return spirv::opcode_of(one) != spirv::op_entry_point || one.size() <= name_at ||
+               spirv::text_of(one, name_at).size() == one.subspan(name_at).size_bytes();
     });
-    return whole ? found : std::vector<EntryPoint>();
+    return found;
 }
 
 }  // namespace
@@ -164,24 +140,29 @@ bool has_interface(const std::string& entry_point, const std::string& interface)
 
 std::vector<std::string> spirv_entry_points(std::span<const std::byte> code) {
     std::vector<std::string> names;
-    for (EntryPoint& found : entry_points_of(words_of(code))) names.push_back(std::move(found.name));
+    const spirv::Words words = spirv::module_of(code);
+    for (const spirv::Instruction one : entry_points_of(words))
+        names.emplace_back(spirv::text_of(one, name_at));
     return names;
 }
 
 std::vector<std::byte> with_entry_point(std::span<const std::byte> code, const std::string& name) {
-    const std::vector<std::uint32_t> words = words_of(code);
-    const std::vector<EntryPoint> found = entry_points_of(words);
+    const spirv::Words words = spirv::module_of(code);
+    const std::vector<spirv::Instruction> found = entry_points_of(words);
     if (found.size() != 1) return {};
-    const EntryPoint& entry = found.front();
-    const std::size_t old_words = entry.name.size() / 4 + 1;
-    std::vector<std::uint32_t> named(name.size() / 4 + 1, 0);
+    const spirv::Instruction entry = found.front();
+    const std::size_t old_words = spirv::text_of(entry, name_at).size() / 4 + 1;
+    spirv::Words named(name.size() / 4 + 1, 0);
     std::memcpy(named.data(), name.data(), name.size());
-    const auto place = [&](std::size_t at) { return words.begin() + static_cast<std::ptrdiff_t>(at); };
-    std::vector<std::uint32_t> result(words.begin(), place(entry.at + 3));
-    const std::size_t count = entry.count - old_words + named.size();
-    result[entry.at] = static_cast<std::uint32_t>(count << 16U) | spirv::op_entry_point;
-    result.insert(result.end(), named.begin(), named.end());
-    result.insert(result.end(), place(entry.at + 3 + old_words), words.end());
+    spirv::Words operands(entry.begin() + 1, entry.begin() + name_at);
+    spirv::put(operands, named);
+    spirv::put(operands, entry.subspan(name_at + old_words));
+    const std::span all(words);
+    const auto at = static_cast<std::size_t>(entry.data() - words.data());
+    spirv::Words result;
+    spirv::put(result, all.first(at));
+    spirv::put(result, spirv::op_entry_point, operands);
+    spirv::put(result, all.subspan(at + entry.size()));
     const auto bytes = std::as_bytes(std::span(result));
     return {bytes.begin(), bytes.end()};
 }

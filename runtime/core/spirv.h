@@ -8,6 +8,7 @@ namespace kf::spirv {
 
 inline constexpr std::uint32_t magic = 0x07230203;
 inline constexpr std::size_t header_words = 5;
+inline constexpr std::size_t bound_at = 3;  ///< the word of the header that is above all ids
 
 /// Instructions. Those called `first` and `last` bound a range.
 enum Op : std::uint32_t {
@@ -32,6 +33,7 @@ enum Op : std::uint32_t {
     op_type_sampler = 26,
     op_type_sampled_image = 27,
     op_type_array = 28,
+    op_type_runtime_array = 29,
     op_type_struct = 30,
     op_type_pointer = 32,
     op_type_function = 33,
@@ -74,6 +76,7 @@ enum Op : std::uint32_t {
     op_sample_dref_implicit = 89,
     op_sample_dref_explicit = 90,
     op_sample_last = 94,
+    op_image_fetch = 95,
     op_gather = 96,
     op_gather_dref = 97,
     op_image_read = 98,
@@ -82,6 +85,7 @@ enum Op : std::uint32_t {
     op_query_size_lod = 103,
     op_query_size = 104,
     op_query_lod = 105,
+    op_query_levels = 106,
     op_image_last = 107,
     op_convert_first = 109,
     op_convert_s_to_f = 111,
@@ -92,26 +96,37 @@ enum Op : std::uint32_t {
     op_convert_last = 122,
     op_bitcast = 124,
     op_arithmetic_first = 126,
+    op_f_negate = 127,
     op_i_add = 128,
     op_f_add = 129,
     op_i_sub = 130,
     op_f_sub = 131,
     op_i_mul = 132,
     op_f_mul = 133,
+    op_u_div = 134,
     op_s_div = 135,
     op_f_div = 136,
+    op_u_mod = 137,
     op_s_rem = 138,
+    op_s_mod = 139,
     op_f_mod = 141,
+    op_product_first = 142,
+    op_product_last = 148,
     op_logical_or = 166,
     op_logical_and = 167,
     op_select = 169,
     op_i_equal = 170,
     op_u_less = 176,
+    op_s_less_equal = 179,
     op_f_equal = 180,
     op_f_less = 184,
     op_f_greater = 186,
     op_f_greater_equal = 190,
     op_arithmetic_last = 191,
+    op_shift_right_logical = 194,
+    op_shift_right_arithmetic = 195,
+    op_shift_left = 196,
+    op_bitwise_and = 199,
     op_derivative_first = 207,
     op_derivative_last = 215,
     op_control_barrier = 224,
@@ -128,9 +143,14 @@ enum Op : std::uint32_t {
     op_branch = 249,
     op_branch_conditional = 250,
     op_switch = 251,
+    op_kill = 252,
     op_return_value = 254,
     op_unreachable = 255,
+    op_sparse_first = 305,
+    op_sparse_last = 315,
     op_no_line = 317,
+    op_atomic_flag_test = 318,
+    op_atomic_flag_clear = 319,
     op_subgroup_first = 333,
     op_subgroup_last = 366,
     op_copy_logical = 400,
@@ -140,10 +160,22 @@ enum Op : std::uint32_t {
     op_atomic_f_add = 6035,
 };
 
-inline constexpr std::uint32_t capability_int64_atomics = 12;
-inline constexpr std::uint32_t capability_denorm_preserve = 4464;
-inline constexpr std::uint32_t capability_float32_add = 6033;
-inline constexpr std::uint32_t capability_float64_add = 6034;
+enum Capability : std::uint32_t {
+    capability_int64_atomics = 12,
+    capability_image_query = 50,
+    capability_denorm_preserve = 4464,
+    capability_derivative_quads = 5288,
+    capability_derivative_lines = 5350,
+    capability_float32_add = 6033,
+    capability_float64_add = 6034,
+};
+
+enum ExecutionMode : std::uint32_t {
+    mode_local_size = 17,
+    mode_denorm_preserve = 4459,
+    mode_derivative_quads = 5289,
+    mode_derivative_lines = 5290,
+};
 
 enum StorageClass : std::uint32_t {
     storage_uniform_constant = 0,
@@ -160,13 +192,40 @@ enum StorageClass : std::uint32_t {
 };
 
 enum Decoration : std::uint32_t {
+    decoration_relaxed_precision = 0,
     decoration_spec_id = 1,
+    decoration_array_stride = 6,
     decoration_built_in = 11,
     decoration_aliased = 20,
     decoration_binding = 33,
     decoration_descriptor_set = 34,
+    decoration_offset = 35,
+    decoration_no_contraction = 42,
     decoration_restrict_pointer = 5355,
     decoration_aliased_pointer = 5356,
 };
+
+enum Dimensions : std::uint32_t {
+    dimensions_2d = 1,
+    dimensions_cube = 3,
+    dimensions_subpass = 6,
+};
+
+/// Bits of the mask of an image's access.
+enum ImageOperand : std::uint32_t {
+    operand_bias = 1,
+    operand_lod = 2,
+    operand_gradients = 4,
+    operand_constant_offset = 8,
+    operand_offset = 16,
+    operand_min_lod = 0x80,
+};
+
+// The words of OpTypeImage.
+inline constexpr std::size_t image_texel = 2;
+inline constexpr std::size_t image_dimensions = 3;
+inline constexpr std::size_t image_layers = 5;
+inline constexpr std::size_t image_sampled = 7;
+inline constexpr std::size_t image_format = 8;
 
 }  // namespace kf::spirv

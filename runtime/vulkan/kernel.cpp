@@ -14,7 +14,7 @@
 #include "core/dispatch.h"
 #include "core/interface.h"
 #include "core/join.h"
-#include "core/spirv.h"
+#include "core/spirv_code.h"
 #include "vulkan/formats.h"
 #include "vulkan/labels.h"
 #include "vulkan/residency.h"
@@ -23,7 +23,6 @@
 #include "vulkan/spirv_compare.h"
 #include "vulkan/spirv_layers.h"
 #include "vulkan/spirv_loops.h"
-#include "vulkan/spirv_words.h"
 
 namespace kf::vulkan {
 namespace {
@@ -60,26 +59,18 @@ VkDescriptorType descriptor_type(manifest::ResourceKind kind) {
 
 /// Constants may say how large groups are: the code has the size that it was compiled with.
 void set_group_size(Words& words, const std::array<std::uint32_t, 3>& size) {
-    constexpr std::uint32_t local_size = 17;
-    for (std::size_t at = spirv::header_words; at < words.size(); at += words[at] >> 16U) {
-        const std::size_t count = words[at] >> 16U;
-        if (count == 0 || count > words.size() - at) return;
-        if ((words[at] & 0xFFFFU) != spirv::op_execution_mode || count != 6 || words[at + 2] != local_size)
-            continue;
-        std::ranges::copy(size, words.begin() + static_cast<std::ptrdiff_t>(at) + 3);
-        return;
-    }
+    (void)spirv::each_instruction(words, [&](std::span<std::uint32_t> one) {
+        if (spirv::opcode_of(one) == spirv::op_execution_mode && one.size() == 6 &&
+            one[2] == spirv::mode_local_size)
+            std::ranges::copy(size, one.begin() + 3);
+    });
 }
 
 /// The image as this device can run it.
 Words adapted(const Context& context, const manifest::Kernel& kernel, const manifest::Image& image) {
     const SharedBytes bytes = manifest::checked_bytes(image, kernel.name);
-    // The bytes may lie anywhere; SPIR-V words must be aligned.
-    Words words(bytes.size() / 4);
-    if (!words.empty()) {
-        std::memcpy(words.data(), bytes.data(), words.size() * 4);
-    }
-    if (bytes.size() < 20 || bytes.size() % 4 != 0 || words.front() != spirv::magic) {
+    Words words = spirv::module_of(bytes.span());
+    if (words.size() < spirv::header_words || words.front() != spirv::magic) {
         throw ArtifactError(ErrorCode::artifact_corrupt,
                             "vulkan: the image of kernel '" + kernel.name + "' is not SPIR-V");
     }
@@ -245,9 +236,10 @@ std::uint32_t calls_per_thread_of(const driver::Info& info, const manifest::Kern
     if (info.calls_per_thread == 0) {
         return 0;
     }
-    const std::vector<Instruction> all = instructions_of(words);
-    const auto loops =
-        std::count_if(all.begin(), all.end(), [](Instruction one) { return opcode(one) == op_loop_merge; });
+    std::ptrdiff_t loops = 0;
+    (void)spirv::each_instruction(words, [&](spirv::Instruction one) {
+        loops += spirv::opcode_of(one) == spirv::op_loop_merge ? 1 : 0;
+    });
     // Over calls, or over tiles, rows and calls.
     const bool in_rows = kernel.variant == manifest::Variant::rows;
     const std::ptrdiff_t over_calls = in_rows ? 4 : (kernel.calls_per_thread > 1 ? 2 : 1);

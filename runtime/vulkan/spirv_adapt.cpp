@@ -2,33 +2,27 @@
 #include "vulkan/spirv_adapt.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "core/spirv.h"
-#include "vulkan/spirv_words.h"
+#include "core/spirv_code.h"
+#include "vulkan/spirv_types.h"
 
 namespace kf::vulkan {
 namespace {
 
 using namespace spirv;
 
-constexpr std::uint32_t physical_storage = 5349;
-constexpr std::uint32_t mode_denorm_preserve = 4459;
-constexpr std::uint32_t decoration_set = 34;
 constexpr std::string_view add_extension = "SPV_EXT_shader_atomic_float_add";
 
 bool is_capability(Instruction one, std::uint32_t capability) {
-    return opcode(one) == op_capability && one.size() == 2 && one[1] == capability;
+    return opcode_of(one) == op_capability && one.size() == 2 && one[1] == capability;
 }
 
 bool is_add_extension(Instruction one) {
-    const std::size_t bytes = (one.size() - 1) * sizeof(std::uint32_t);
-    return opcode(one) == op_extension && bytes > add_extension.size() &&
-           std::memcmp(one.data() + 1, add_extension.data(), add_extension.size()) == 0;
+    return opcode_of(one) == op_extension && text_of(one, 1) == add_extension;
 }
 
 class AtomicsReplacer {
@@ -56,35 +50,30 @@ public:
             if (is_capability(one, capability_float32_add) || (!doubles && is_add_extension(one))) {
                 continue;
             }
-            if (!in_functions && opcode(one) == op_function) {
+            if (!in_functions && opcode_of(one) == op_function) {
                 in_functions = true;
-                result.insert(result.end(), declarations_.begin(), declarations_.end());
+                put(result, declarations_);
             }
             if (is_float_add(one)) {
                 replace(one, result);
             } else {
-                result.insert(result.end(), one.begin(), one.end());
+                put(result, one);
             }
         }
-        result.insert(result.end(), functions_.begin(), functions_.end());
+        put(result, functions_);
         result[bound_at] = next_;
         return result;
     }
 
 private:
-    using Key = std::vector<std::uint32_t>;
-
-    /// Types are declared once each: those that are there are used.
     void find_types() {
         bool in_functions = false;
         for (const Instruction one : instructions_) {
-            const std::uint32_t op = opcode(one);
+            const std::uint32_t op = opcode_of(one);
             in_functions = in_functions || op == op_function;
             if (op >= op_type_bool && op <= op_type_function && one.size() >= 2) {
-                Key key(one.begin(), one.end());
-                key.erase(key.begin() + 1);
-                types_.emplace(std::move(key), one[1]);
-                if (op == op_type_pointer && one.size() >= 4 && one[2] == physical_storage) {
+                types_.add(one);
+                if (op == op_type_pointer && one.size() >= 4 && one[2] == storage_physical) {
                     physical_.insert(one[1]);
                 }
             } else if (in_functions && one.size() >= 3 && physical_.contains(one[1])) {
@@ -93,45 +82,28 @@ private:
         }
     }
 
-    [[nodiscard]] std::uint32_t type(std::uint32_t op, std::initializer_list<std::uint32_t> operands) const {
-        const auto found = types_.find(key_of(op, operands));
-        return found == types_.end() ? 0 : found->second;
-    }
-
-    static Key key_of(std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
-        Key key{static_cast<std::uint32_t>(operands.size() + 2) << 16U | op};
-        key.insert(key.end(), operands);
-        return key;
-    }
-
     [[nodiscard]] bool is_float_add(Instruction one) const {
-        return opcode(one) == op_atomic_f_add && one.size() == 7 && one[1] == type(op_type_float, {32});
+        return opcode_of(one) == op_atomic_f_add && one.size() == 7 &&
+               one[1] == types_.find(op_type_float, {32});
     }
 
     [[nodiscard]] bool can_replace() const {
-        return !instructions_.empty() && (!any_ || type(op_type_int, {64, 0}) != 0) &&
+        return !instructions_.empty() && (!any_ || types_.find(op_type_int, {64, 0}) != 0) &&
                std::all_of(instructions_.begin(), instructions_.end(), [&](Instruction one) {
                    return !is_float_add(one) || addresses_.contains(one[3]);
                });
     }
 
     std::uint32_t made(std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
-        if (const std::uint32_t known = type(op, operands)) {
-            return known;
-        }
-        const std::uint32_t id = next_++;
-        declarations_.push_back(static_cast<std::uint32_t>(operands.size() + 2) << 16U | op);
-        declarations_.push_back(id);
-        declarations_.insert(declarations_.end(), operands);
-        return id;
+        return types_.find_or_put(op, operands, next_, declarations_);
     }
 
     void make_types() {
-        float_ = type(op_type_float, {32});
-        address_ = type(op_type_int, {64, 0});
+        float_ = types_.find(op_type_float, {32});
+        address_ = types_.find(op_type_int, {64, 0});
         word_ = made(op_type_int, {32, 0});
         bool_ = made(op_type_bool, {});
-        pointer_ = made(op_type_pointer, {physical_storage, word_});
+        pointer_ = made(op_type_pointer, {storage_physical, word_});
         function_ = made(op_type_function, {float_, address_, float_});
         none_ = next_++;
         put(declarations_, op_constant, {word_, none_, 0});
@@ -195,7 +167,7 @@ private:
 
     const Words& module_;
     std::vector<Instruction> instructions_;
-    std::map<Key, std::uint32_t> types_;
+    SpirvTypes types_;
     std::set<std::uint32_t> physical_;   ///< pointer types
     std::set<std::uint32_t> addresses_;  ///< values of such types
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> loops_;
@@ -234,14 +206,14 @@ Words keeping_subnormals(const Words& module) {
     put(result, op_capability, {capability_denorm_preserve});
     Words modes;
     for (const Instruction one : instructions) {
-        const bool entry = opcode(one) == op_entry_point && one.size() > 2;
+        const bool entry = opcode_of(one) == op_entry_point && one.size() > 2;
         if (entry) {
             put(modes, op_execution_mode, {one[2], mode_denorm_preserve, 32});
         } else if (!modes.empty()) {
-            result.insert(result.end(), modes.begin(), modes.end());
+            put(result, modes);
             modes.clear();
         }
-        result.insert(result.end(), one.begin(), one.end());
+        put(result, one);
     }
     return result;
 }
@@ -250,9 +222,9 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> descriptors_of(const Words& mo
     std::map<std::uint32_t, std::uint32_t> sets;
     std::map<std::uint32_t, std::uint32_t> numbers;
     for (const Instruction one : instructions_of(module)) {
-        if (opcode(one) == op_decorate && one.size() == 4 && one[2] == decoration_set) {
+        if (opcode_of(one) == op_decorate && one.size() == 4 && one[2] == decoration_descriptor_set) {
             sets[one[1]] = one[3];
-        } else if (opcode(one) == op_decorate && one.size() == 4 && one[2] == decoration_binding) {
+        } else if (opcode_of(one) == op_decorate && one.size() == 4 && one[2] == decoration_binding) {
             numbers[one[1]] = one[3];
         }
     }

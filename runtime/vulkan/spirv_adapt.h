@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <set>
 #include <utility>
-#include <vector>
+
+#include "core/spirv_code.h"
 
 namespace kf::vulkan {
 
-/// The words of one module.
-using Words = std::vector<std::uint32_t>;
+using spirv::Words;
 
 /// A loop of compare and swap in place of every atomic addition of floats in buffers: the same sums, in a
 /// device without such additions. What it can't replace (additions in shared memory, words that are no

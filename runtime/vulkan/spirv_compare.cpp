@@ -6,17 +6,13 @@
 #include <map>
 #include <utility>
 
-#include "vulkan/spirv_words.h"
+#include "core/spirv_code.h"
+#include "vulkan/spirv_types.h"
 
 namespace kf::vulkan {
 namespace {
 
 using namespace spirv;
-
-constexpr std::uint32_t decoration_spec_id = 1;
-constexpr std::uint32_t dimension_2d = 1;
-constexpr std::uint32_t operand_lod = 2;
-constexpr std::uint32_t operand_constant_offset = 8;
 
 class Comparer {
 public:
@@ -33,12 +29,12 @@ public:
         make_types();
         Words code;
         for (const Instruction one : instructions_) {
-            if (opcode(one) == op_function) in_functions_ = true;
+            if (opcode_of(one) == op_function) in_functions_ = true;
             if (!in_functions_) continue;
             if (compares(one)) {
                 replace(one, code);
             } else {
-                code.insert(code.end(), one.begin(), one.end());
+                put(code, one);
             }
         }
         result.words = joined(code);
@@ -48,7 +44,6 @@ public:
     }
 
 private:
-    using Key = std::vector<std::uint32_t>;
     /// What a sample is taken of.
     struct Source {
         std::uint32_t image = 0;    ///< the value
@@ -57,18 +52,16 @@ private:
     };
 
     static bool compares(Instruction one) {
-        const std::uint32_t op = opcode(one);
+        const std::uint32_t op = opcode_of(one);
         return (op == op_sample_dref_implicit || op == op_sample_dref_explicit || op == op_gather_dref) &&
                one.size() >= 6;
     }
 
     void find_definitions() {
         for (const Instruction one : instructions_) {
-            const std::uint32_t op = opcode(one);
+            const std::uint32_t op = opcode_of(one);
             if (op >= op_type_bool && op <= op_type_pointer && one.size() >= 2) {
-                Key key(one.begin(), one.end());
-                key.erase(key.begin() + 1);
-                types_.emplace(std::move(key), one[1]);
+                types_.add(one);
                 definitions_.emplace(one[1], one);
             } else if (op == op_decorate && one.size() == 4 && one[2] == decoration_binding) {
                 bindings_[one[1]] = one[3];
@@ -93,19 +86,11 @@ private:
     /// What defines the value, if it is by such an instruction; else empty.
     [[nodiscard]] Instruction definition(std::uint32_t id, std::uint32_t op) const {
         const auto found = definitions_.find(id);
-        return found != definitions_.end() && opcode(found->second) == op ? found->second : Instruction{};
+        return found != definitions_.end() && opcode_of(found->second) == op ? found->second : Instruction{};
     }
 
     std::uint32_t made(std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
-        Key key{static_cast<std::uint32_t>(operands.size() + 2) << 16U | op};
-        key.insert(key.end(), operands);
-        if (const auto found = types_.find(key); found != types_.end()) return found->second;
-        const std::uint32_t id = next_++;
-        types_.emplace(key, id);
-        declarations_.push_back(key.front());
-        declarations_.push_back(id);
-        declarations_.insert(declarations_.end(), operands);
-        return id;
+        return types_.find_or_put(op, operands, next_, declarations_);
     }
 
     std::uint32_t constant(std::uint32_t type, std::uint32_t bits) {
@@ -170,10 +155,11 @@ private:
                 put(code, op_image, {type[2], source.image, sampled});
             }
         }
-        if (image_type.size() < 9 || image_type[3] != dimension_2d || image_type[2] != float_) {
+        if (image_type.size() < 9 || image_type[image_dimensions] != dimensions_2d ||
+            image_type[image_texel] != float_) {
             refuse("comparison of texels that aren't floats of a 2D texture");
         } else {
-            source.is_array = image_type[5] != 0;
+            source.is_array = image_type[image_layers] != 0;
         }
         return source;
     }
@@ -242,9 +228,9 @@ private:
     std::uint32_t gather(Words& code, std::uint32_t sampled, std::uint32_t place,
                          const std::vector<std::uint32_t>& operands) {
         const std::uint32_t id = next_++;
-        code.push_back(static_cast<std::uint32_t>(6 + operands.size()) << 16U | op_gather);
-        code.insert(code.end(), {float4_, id, sampled, place, zero_});
-        code.insert(code.end(), operands.begin(), operands.end());
+        Words all{float4_, id, sampled, place, zero_};
+        put(all, operands);
+        put(code, op_gather, all);
         return id;
     }
 
@@ -253,7 +239,7 @@ private:
         const Source source = source_of(sample[3], code);
         const std::vector<std::uint32_t> operands = operands_of(sample);
         if (!refused_.empty()) return;
-        if (opcode(sample) == op_gather_dref) {
+        if (opcode_of(sample) == op_gather_dref) {
             const std::uint32_t texels = gather(code, sample[3], sample[4], operands);
             (void)passes(code, source, texels, sample[5], result);
             return;
@@ -309,27 +295,27 @@ private:
         Words words(module_.begin(), module_.begin() + header_words);
         words[bound_at] = next_;
         const bool queries = std::ranges::any_of(instructions_, [](Instruction one) {
-            return opcode(one) == op_capability && one.size() == 2 && one[1] == capability_image_query;
+            return opcode_of(one) == op_capability && one.size() == 2 && one[1] == capability_image_query;
         });
         if (!queries) put(words, op_capability, {capability_image_query});
         bool decorated = false;
         for (const Instruction one : instructions_) {
-            const std::uint32_t op = opcode(one);
+            const std::uint32_t op = opcode_of(one);
             if (op == op_function) break;
             if (!decorated && (op == op_decorate || op == op_member_decorate)) {
                 decorated = true;
-                words.insert(words.end(), decorations_.begin(), decorations_.end());
+                put(words, decorations_);
             }
-            words.insert(words.end(), one.begin(), one.end());
+            put(words, one);
         }
-        words.insert(words.end(), declarations_.begin(), declarations_.end());
-        words.insert(words.end(), code.begin(), code.end());
+        put(words, declarations_);
+        put(words, code);
         return words;
     }
 
     const Words& module_;
     std::vector<Instruction> instructions_;
-    std::map<Key, std::uint32_t> types_;
+    SpirvTypes types_;
     std::map<std::uint32_t, Instruction> definitions_;
     std::map<std::uint32_t, std::uint32_t> bindings_;  ///< of variables
     std::vector<std::uint32_t> samplers_;

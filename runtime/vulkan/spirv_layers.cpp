@@ -2,14 +2,16 @@
 #include "vulkan/spirv_layers.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <optional>
 
-#include "vulkan/spirv_words.h"
+#include "core/spirv_code.h"
+#include "vulkan/spirv_types.h"
 
 namespace kf::vulkan {
 namespace {
+
+using namespace spirv;
 
 /// What is done about layers and slices out of range.
 enum class Fix { far_layers, all_layers };
@@ -26,17 +28,17 @@ public:
         }
         next_ = module_[bound_at];
         Words declarations;
-        uint_ = known_or_made(declarations, op_type_int, {32, 0});
-        bool_ = known_or_made(declarations, op_type_bool, {});
+        uint_ = known_.find_or_put(op_type_int, {32, 0}, next_, declarations);
+        bool_ = known_.find_or_put(op_type_bool, {}, next_, declarations);
         most_ = next_++;
         put(declarations, op_constant, {uint_, most_, fix_ == Fix::far_layers ? 0xFFFFU : ~0U});
-        Words words(module_.begin(), module_.begin() + spirv::header_words);
+        Words words(module_.begin(), module_.begin() + header_words);
         if (fix_ == Fix::all_layers && !queries_) put(words, op_capability, {capability_image_query});
         bool in_functions = false;
         for (const Instruction one : instructions_) {
-            if (!in_functions && opcode(one) == op_function) {
+            if (!in_functions && opcode_of(one) == op_function) {
                 in_functions = true;
-                words.insert(words.end(), declarations.begin(), declarations.end());
+                put(words, declarations);
             }
             std::uint32_t place = 0;
             const std::optional<std::size_t> at = place_of(one);
@@ -44,7 +46,7 @@ public:
                 place = fix_ == Fix::all_layers ? compared(one[*at], one[*at - 1], words)
                                                 : with_low_layer(one[*at], words);
             }
-            words.insert(words.end(), one.begin(), one.end());
+            put(words, one);
             if (at) words[words.size() - one.size() + *at] = place;
         }
         words[bound_at] = next_;
@@ -55,8 +57,9 @@ private:
     static constexpr std::uint32_t storage = 2;  ///< "Sampled" of image types
 
     void define(Instruction one) {
-        const std::uint32_t op = opcode(one);
-        if (op >= op_type_first && op <= op_type_last && one.size() >= 2) {
+        const std::uint32_t op = opcode_of(one);
+        if (declares_type(op) && one.size() >= 2) {
+            known_.add(one);
             types_.emplace(one[1], one);
         } else if (op >= op_constant_true && one.size() >= 3 && types_.contains(one[1])) {
             type_of_.emplace(one[2], one[1]);  // values and types have different numbers
@@ -77,7 +80,7 @@ private:
     /// Where the instruction has a place with a layer, or a slice, of a storage image; the word before is the
     /// image.
     [[nodiscard]] std::optional<std::size_t> place_of(Instruction one) const {
-        const std::uint32_t op = opcode(one);
+        const std::uint32_t op = opcode_of(one);
         const bool writes = op == op_image_write;
         if ((!writes && op != op_image_read && op != op_image_texel_pointer) ||
             one.size() < (writes ? 4U : 5U)) {
@@ -85,29 +88,18 @@ private:
         }
         const std::size_t place = writes ? 2 : 4;
         Instruction image = type_of(one[place - 1]);
-        if (image.size() == 4 && opcode(image) == op_type_pointer) image = type(image[3]);
+        if (image.size() == 4 && opcode_of(image) == op_type_pointer) image = type(image[3]);
         const Instruction vector = type_of(one[place]);
-        const bool is_storage = image.size() >= 9 && opcode(image) == op_type_image && image[7] == storage;
-        const bool is_vector = vector.size() == 4 && opcode(vector) == op_type_vector &&
-                               !type(vector[2]).empty() && opcode(type(vector[2])) == op_type_int;
+        const bool is_storage =
+            image.size() >= 9 && opcode_of(image) == op_type_image && image[image_sampled] == storage;
+        const bool is_vector = vector.size() == 4 && opcode_of(vector) == op_type_vector &&
+                               !type(vector[2]).empty() && opcode_of(type(vector[2])) == op_type_int;
         if (!is_storage || !is_vector) return std::nullopt;
-        const std::uint32_t dimensions = image[3] + 1;  // of no cube
-        const bool is_array = image[5] == 1;
-        const bool is_sized = dimensions <= 3 && vector[3] == dimensions + image[5];
+        const std::uint32_t dimensions = image[image_dimensions] + 1;  // of no cube
+        const bool is_array = image[image_layers] == 1;
+        const bool is_sized = dimensions <= 3 && vector[3] == dimensions + image[image_layers];
         const bool is_taken = fix_ == Fix::far_layers ? is_array : is_sized && (is_array || dimensions == 3);
         return is_taken ? std::optional(place) : std::nullopt;
-    }
-
-    std::uint32_t known_or_made(Words& declarations, std::uint32_t op,
-                                std::initializer_list<std::uint32_t> operands) {
-        for (const auto& [id, known] : types_) {
-            if (opcode(known) == op && std::ranges::equal(known.subspan(2), operands)) return id;
-        }
-        const std::uint32_t id = next_++;
-        declarations.push_back(static_cast<std::uint32_t>(operands.size() + 2) << 16U | op);
-        declarations.push_back(id);
-        declarations.insert(declarations.end(), operands);
-        return id;
     }
 
     /// The component of a place, as a uint.
@@ -150,7 +142,7 @@ private:
     std::uint32_t compared(std::uint32_t place, std::uint32_t image, Words& to) {
         const Instruction vector = type_of(place);
         const std::uint32_t last = vector[3] - 1;
-        if (const Instruction pointer = type_of(image); opcode(pointer) == op_type_pointer) {
+        if (const Instruction pointer = type_of(image); opcode_of(pointer) == op_type_pointer) {
             const std::uint32_t loaded = next_++;
             put(to, op_load, {pointer[3], loaded, image});
             image = loaded;
@@ -171,6 +163,7 @@ private:
     Fix fix_;
     bool queries_ = false;  ///< sizes of images
     std::map<std::uint32_t, Instruction> types_;
+    SpirvTypes known_;
     std::map<std::uint32_t, std::uint32_t> type_of_;
     std::uint32_t next_ = 0;
     std::uint32_t uint_ = 0;

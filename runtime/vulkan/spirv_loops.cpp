@@ -5,18 +5,18 @@
 #include <set>
 #include <vector>
 
-#include "vulkan/spirv_words.h"
+#include "core/spirv_code.h"
 
 namespace kf::vulkan {
 namespace {
+
+using namespace spirv;
 
 constexpr std::uint32_t dont_unroll = 1U << 1U;
 constexpr std::uint32_t unroll_peel_or_partly = 1U | 1U << 7U | 1U << 8U;
 
 bool is_atomic_or_of_subgroup(std::uint32_t op) {
-    return (op >= op_atomic_first && op <= op_atomic_last) ||
-           (op >= op_subgroup_first && op <= op_subgroup_last) || op == op_atomic_f_add ||
-           op == op_atomic_f_min || op == op_atomic_f_max;
+    return is_atomic(op) || (op >= op_subgroup_first && op <= op_subgroup_last);
 }
 
 /// The functions that run such operations, themselves or by a call.
@@ -27,7 +27,7 @@ public:
             changes = false;
             std::uint32_t function = 0;
             for (const Instruction one : instructions) {
-                if (opcode(one) == op_function && one.size() > 2) {
+                if (opcode_of(one) == op_function && one.size() > 2) {
                     function = one[2];
                 } else if (runs(one)) {
                     changes = found_.insert(function).second || changes;
@@ -38,8 +38,8 @@ public:
 
     /// Whether an instruction is such an operation, or calls one of these functions.
     [[nodiscard]] bool runs(Instruction one) const {
-        return is_atomic_or_of_subgroup(opcode(one)) ||
-               (opcode(one) == op_function_call && one.size() > 3 && found_.contains(one[3]));
+        return is_atomic_or_of_subgroup(opcode_of(one)) ||
+               (opcode_of(one) == op_function_call && one.size() > 3 && found_.contains(one[3]));
     }
 
 private:
@@ -59,11 +59,11 @@ Words keeping_loops(const Words& module) {
     Words result = module;
     std::vector<Loop> around;  // of the instruction, from the outermost
     for (const Instruction one : instructions) {
-        if (opcode(one) == op_function_end) {
+        if (opcode_of(one) == op_function_end) {
             around.clear();
-        } else if (opcode(one) == op_label && one.size() > 1) {
+        } else if (opcode_of(one) == op_label && one.size() > 1) {
             std::erase_if(around, [&](const Loop& loop) { return loop.end == one[1]; });
-        } else if (opcode(one) == op_loop_merge && one.size() > 3) {
+        } else if (opcode_of(one) == op_loop_merge && one.size() > 3) {
             around.push_back({one[1], static_cast<std::size_t>(one.data() - module.data()) + 3});
         } else if (functions.runs(one)) {
             for (const Loop& loop : around) {

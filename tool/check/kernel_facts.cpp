@@ -3,40 +3,20 @@
 
 #include <algorithm>
 #include <bitset>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <utility>
 
-#include "core/spirv.h"
+#include "core/spirv_code.h"
 
 namespace kf::check {
 namespace {
 
+using namespace spirv;
+
 using Word = std::uint32_t;
-
-/// Opcodes, as section 3 of the SPIR-V specification numbers them.
-namespace op {
-constexpr Word ext_inst = 12, type_int = 21, type_vector = 23, type_matrix = 24, type_array = 28,
-               type_struct = 30, type_pointer = 32, constant = 43, function = 54, function_parameter = 55,
-               function_call = 57, variable = 59, load = 61, store = 62, copy_memory = 63, access_chain = 65,
-               in_bounds_access_chain = 66, ptr_access_chain = 67, member_decorate = 72,
-               composite_extract = 81, s_div = 135, u_mod = 137, s_mod = 139, i_equal = 170,
-               s_less_than_equal = 179, bitwise_and = 199, control_barrier = 224, memory_barrier = 225,
-               atomic_load = 227, atomic_store = 228, atomic_xor = 242, loop_merge = 246,
-               selection_merge = 247, label = 248, branch = 249, branch_conditional = 250, switch_on = 251,
-               kill = 252, return_value = 254, unreachable = 255;
-}  // namespace op
-constexpr Word decoration_offset = 35;
-constexpr Word storage_workgroup = 4, storage_private = 6, storage_function = 7;
-constexpr Word atomic_float_add = 6035;
-
-struct Instruction {
-    Word code = 0;
-    std::vector<Word> words;  ///< operands, with the result and its type first where there are such
-};
 
 /// Which arguments something depends on.
 using ArgumentSet = std::bitset<256>;
@@ -52,6 +32,9 @@ struct Origin {
         return addresses != before.addresses || data != before.data;
     }
 };
+
+/// Returns its words behind the first: the result and its type first, where there are such.
+Instruction operands_of(Instruction one) { return one.subspan(1); }
 
 class Reader {
 public:
@@ -89,44 +72,34 @@ public:
 
 private:
     bool split(std::span<const std::byte> bytes) {
-        std::vector<Word> words(bytes.size() / sizeof(Word));
-        std::memcpy(words.data(), bytes.data(), words.size() * sizeof(Word));
-        if (words.size() < spirv::header_words || words.front() != spirv::magic) return false;
-        for (std::size_t at = spirv::header_words; at < words.size();) {
-            const std::size_t length = words[at] >> 16U;
-            if (length == 0 || at + length > words.size()) return false;
-            const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
-            instructions_.push_back(
-                {words[at] & 0xffffU, {first + 1, first + static_cast<std::ptrdiff_t>(length)}});
-            at += length;
-        }
+        module_ = module_of(bytes);
+        instructions_ = instructions_of(module_);
         const auto body = std::find_if(instructions_.begin(), instructions_.end(),
-                                       [](const Instruction& one) { return one.code == op::function; });
+                                       [](Instruction one) { return opcode_of(one) == op_function; });
         body_ = static_cast<std::size_t>(body - instructions_.begin());
-        return true;
+        return !instructions_.empty();
     }
 
     /// Types, constants, and which structs are the kernel's block.
     void declare() {
         std::map<Word, std::map<Word, std::int64_t>> offsets;
         for (std::size_t i = 0; i < body_; ++i) {
-            const std::vector<Word>& words = instructions_[i].words;
-            switch (instructions_[i].code) {
-                case op::member_decorate:
+            const Instruction one = instructions_[i];
+            const Instruction words = operands_of(one);
+            switch (opcode_of(one)) {
+                case op_member_decorate:
                     if (words.size() == 4 && words[2] == decoration_offset) {
                         offsets[words[0]][words[1]] = words[3];
                     }
                     break;
-                case op::type_int: integers_[words[0]] = {words[1], words[2] != 0}; break;
-                case op::type_pointer: types_[words[0]] = {op::type_pointer, {words[2], words[1]}}; break;
-                case op::type_vector:
-                case op::type_matrix:
-                case op::type_array: types_[words[0]] = {op::type_array, {words[1]}}; break;
-                case op::type_struct:
-                    types_[words[0]] = {op::type_struct, {words.begin() + 1, words.end()}};
-                    break;
-                case op::constant: add_constant(words); break;
-                case op::variable: type_of_[words[1]] = words[0]; break;
+                case op_type_int: integers_[words[0]] = {words[1], words[2] != 0}; break;
+                case op_type_pointer:
+                case op_type_vector:
+                case op_type_matrix:
+                case op_type_array:
+                case op_type_struct: types_[words[0]] = one; break;
+                case op_constant: add_constant(words); break;
+                case op_variable: type_of_[words[1]] = words[0]; break;
                 default: break;
             }
         }
@@ -137,7 +110,7 @@ private:
         }
     }
 
-    void add_constant(const std::vector<Word>& words) {
+    void add_constant(Instruction words) {
         const auto type = integers_.find(words[0]);
         if (type == integers_.end()) return;
         std::uint64_t bits = words[2];
@@ -174,13 +147,13 @@ private:
         return origin;
     }
 
-    void follow_chain(const Instruction& one) {
-        const std::vector<Word>& words = one.words;
+    void follow_chain(Instruction one) {
+        const Instruction words = operands_of(one);
         const Word base = words[2];
         roots_[words[1]] = root(base);
         Origin origin = at(base);
         Word type = pointee(base);
-        for (std::size_t i = one.code == op::ptr_access_chain ? 4 : 3; i < words.size(); ++i) {
+        for (std::size_t i = opcode_of(one) == op_ptr_access_chain ? 4 : 3; i < words.size(); ++i) {
             origin.add(at(words[i]));
             const auto constant = constants_.find(words[i]);
             const std::int64_t index = constant != constants_.end() ? constant->second : 0;
@@ -192,84 +165,80 @@ private:
             }
             type = element(type, index);
         }
-        if (one.code == op::ptr_access_chain) origin.add(at(words[3]));
+        if (opcode_of(one) == op_ptr_access_chain) origin.add(at(words[3]));
         if (members_.contains(base)) changed_ = members_[words[1]].add(members_[base]) || changed_;
         add(words[1], origin);
     }
 
-    [[nodiscard]] Word pointee(Word id) const { return of_pointer(id, 0); }
-    [[nodiscard]] Word storage_of(Word id) const { return of_pointer(id, 1); }
+    [[nodiscard]] Word pointee(Word id) const { return of_pointer(id, 3); }
+    [[nodiscard]] Word storage_of(Word id) const { return of_pointer(id, 2); }
 
     /// Returns that word of the pointer's type; 0: it is none.
     [[nodiscard]] Word of_pointer(Word id, std::size_t word) const {
         const auto type = type_of_.find(id);
         const auto pointer = type == type_of_.end() ? types_.end() : types_.find(type->second);
-        return pointer == types_.end() || pointer->second.code != op::type_pointer
+        return pointer == types_.end() || opcode_of(pointer->second) != op_type_pointer
                    ? 0
-                   : pointer->second.words[word];
+                   : word_of(pointer->second, word);
     }
 
     [[nodiscard]] Word element(Word type, std::int64_t index) const {
         const auto found = types_.find(type);
-        if (found == types_.end() || found->second.words.empty()) return 0;
-        const std::vector<Word>& elements = found->second.words;
-        if (found->second.code != op::type_struct) return elements[0];
-        return index >= 0 && index < static_cast<std::int64_t>(elements.size())
-                   ? elements[static_cast<std::size_t>(index)]
-                   : 0;
+        if (found == types_.end()) return 0;
+        // All elements of what is no struct have one type.
+        if (opcode_of(found->second) != op_type_struct) index = 0;
+        return index < 0 ? 0 : word_of(found->second, 2 + static_cast<std::size_t>(index));
     }
 
-    void follow(const Instruction& one) {
-        const std::vector<Word>& words = one.words;
-        switch (one.code) {
-            case op::function:
+    void follow(Instruction one) {
+        const Instruction words = operands_of(one);
+        switch (opcode_of(one)) {
+            case op_function:
                 function_ = words[1];
                 called_[function_].clear();
                 return;
-            case op::function_parameter:
+            case op_function_parameter:
                 type_of_[words[1]] = words[0];
                 called_[function_].push_back(words[1]);
                 return;
-            case op::variable: type_of_[words[1]] = words[0]; return;
-            case op::store:
-            case op::copy_memory:
-            case op::atomic_store: return follow_store(one);
-            case op::branch_conditional:
-            case op::switch_on: return use(at(words[0]));
-            case op::return_value: return add(function_, at(words[0]));
-            case op::label:
-            case op::branch:
-            case op::loop_merge:
-            case op::selection_merge:
-            case op::control_barrier:
-            case op::memory_barrier: return;
+            case op_variable: type_of_[words[1]] = words[0]; return;
+            case op_store:
+            case op_copy_memory:
+            case op_atomic_store: return follow_store(one);
+            case op_branch_conditional:
+            case op_switch: return use(at(words[0]));
+            case op_return_value: return add(function_, at(words[0]));
+            case op_label:
+            case op_branch:
+            case op_loop_merge:
+            case op_selection_merge:
+            case op_control_barrier:
+            case op_memory_barrier: return;
             default: break;
         }
-        if (words.size() < 2 || (one.code >= op::kill && one.code <= op::unreachable)) return;
+        if (words.size() < 2 || (opcode_of(one) >= op_kill && opcode_of(one) <= op_unreachable)) return;
         type_of_[words[1]] = words[0];
-        switch (one.code) {
-            case op::access_chain:
-            case op::in_bounds_access_chain:
-            case op::ptr_access_chain: return follow_chain(one);
-            case op::load: return follow_load(words);
-            case op::function_call: return follow_call(words);
-            case op::composite_extract:
+        switch (opcode_of(one)) {
+            case op_access_chain:
+            case op_in_bounds_access_chain:
+            case op_ptr_access_chain: return follow_chain(one);
+            case op_load: return follow_load(words);
+            case op_function_call: return follow_call(words);
+            case op_composite_extract:
                 if (is_block(words[2]) && words.size() > 3) return add(words[1], member_of_block(words[3]));
                 break;
             default: break;
         }
-        const bool atomic =
-            (one.code >= op::atomic_load && one.code <= op::atomic_xor) || one.code == atomic_float_add;
         Origin origin;
         for (std::size_t i = 2; i < words.size(); ++i) {
             understood_ = understood_ && !is_block(words[i]);
             origin.add(at(words[i]));
         }
-        if (atomic) use(origin);
+        if (is_atomic(opcode_of(one))) use(origin);
         add(words[1], origin);
     }
 
-    void follow_load(const std::vector<Word>& words) {
+    void follow_load(Instruction words) {
         const Word pointer = words[2];
         if (is_block(words[1])) return;
         Origin origin = at(root(pointer));
@@ -280,22 +249,22 @@ private:
         add(words[1], origin);
     }
 
-    void follow_store(const Instruction& one) {
-        const Word pointer = one.words[0];
-        const Origin stored = at(one.words[one.code == op::atomic_store ? 3 : 1]);
+    void follow_store(Instruction one) {
+        const Word pointer = one[1];
+        const Origin stored = at(one[opcode_of(one) == op_atomic_store ? 4 : 2]);
         const Word target = root(pointer);
         const Word storage = storage_of(pointer);
         const bool local =
             storage == storage_workgroup || storage == storage_private || storage == storage_function;
         Origin origin = stored;
-        if (one.code == op::copy_memory) origin.data |= stored.addresses;
+        if (opcode_of(one) == op_copy_memory) origin.data |= stored.addresses;
         origin.data |= at(pointer).data;
         if (!local) use(origin);
         // Within the kernel: what is loaded from there.
         if (local) add(target, origin);
     }
 
-    void follow_call(const std::vector<Word>& words) {
+    void follow_call(Instruction words) {
         const std::vector<Word>& parameters = called_[words[2]];
         for (std::size_t i = 3; i < words.size(); ++i) {
             understood_ = understood_ && !is_block(words[i]);
@@ -312,9 +281,9 @@ private:
     }
 
     /// Notes the constants of comparisons, switches, remainders, masks and the like.
-    void note_constants(const Instruction& one) {
-        const std::vector<Word>& words = one.words;
-        if (one.code == op::switch_on) {
+    void note_constants(Instruction one) {
+        const Instruction words = operands_of(one);
+        if (opcode_of(one) == op_switch) {
             const auto type = type_of_.find(words[0]);
             const auto integer = type == type_of_.end() ? integers_.end() : integers_.find(type->second);
             const bool wide = integer != integers_.end() && integer->second.first > 32;
@@ -328,11 +297,13 @@ private:
             }
             return;
         }
-        const bool compares = one.code >= op::i_equal && one.code <= op::s_less_than_equal;
+        const bool compares = opcode_of(one) >= op_i_equal && opcode_of(one) <= op_s_less_equal;
         // kfgen writes remainders of signed integers by their quotients.
-        const bool divides = one.code == op::s_div || (one.code >= op::u_mod && one.code <= op::s_mod);
-        if (!compares && !divides && one.code != op::bitwise_and && one.code != op::ext_inst) return;
-        const std::size_t first = one.code == op::ext_inst ? 4 : 2;
+        const bool divides =
+            opcode_of(one) == op_s_div || (opcode_of(one) >= op_u_mod && opcode_of(one) <= op_s_mod);
+        if (!compares && !divides && opcode_of(one) != op_bitwise_and && opcode_of(one) != op_ext_inst)
+            return;
+        const std::size_t first = opcode_of(one) == op_ext_inst ? 4 : 2;
         for (std::size_t i = first; i < words.size(); ++i) {
             const auto constant = constants_.find(words[i]);
             if (constant == constants_.end()) continue;
@@ -353,6 +324,7 @@ private:
     std::vector<InputFacts> facts_;
     std::vector<bool> is_given_;
     std::vector<std::set<std::int64_t>> compared_;
+    Words module_;
     std::vector<Instruction> instructions_;
     std::size_t body_ = 0;
     std::set<Word> blocks_;

@@ -14,15 +14,15 @@ namespace kf::gen {
 
 namespace {
 
+using namespace spirv;
+
 constexpr std::uint32_t unknown = 0;
 constexpr std::uint32_t several = 0xFFFFFFFF;
 
 /// Which operand is the memory that an instruction reads or writes; 0: it does neither.
 std::size_t memory_operand(std::uint32_t opcode) {
     if (opcode == op_store || opcode == op_atomic_store) return 1;
-    const bool atomic = (opcode >= op_atomic_first && opcode <= op_atomic_last) ||
-                        opcode == op_atomic_f_min || opcode == op_atomic_f_max || opcode == op_atomic_f_add;
-    return opcode == op_load || opcode == op_array_length || atomic ? 3 : 0;
+    return opcode == op_load || opcode == op_array_length || is_atomic(opcode) ? 3 : 0;
 }
 
 bool ends_block(std::uint32_t opcode) {

@@ -16,36 +16,11 @@ namespace kf::gen {
 
 namespace {
 
+using namespace spirv;
+
 constexpr std::string_view check_name = "kf_check_access";
 constexpr std::string_view marker_name = "kf_marked_index";
 constexpr std::size_t most_dimensions = 4;
-
-// Where instructions have their operands.
-constexpr std::size_t image_dimensions = 3;
-constexpr std::size_t image_layers = 5;
-constexpr std::size_t image_sampled = 7;
-
-constexpr std::uint32_t dimensions_cube = 3;
-constexpr std::uint32_t dimensions_subpass = 6;
-constexpr std::uint32_t capability_image_query = 50;
-
-// No other file knows these.
-constexpr std::uint32_t op_type_runtime_array = 29;
-constexpr std::uint32_t op_image_fetch = 95;
-constexpr std::uint32_t op_query_size = 104;
-constexpr std::uint32_t op_query_levels = 106;
-constexpr std::uint32_t op_u_div = 134;
-constexpr std::uint32_t op_shift_right_logical = 194;
-constexpr std::uint32_t op_shift_right_arithmetic = 195;
-constexpr std::uint32_t op_shift_left = 196;
-constexpr std::uint32_t op_sparse_first = 305;
-constexpr std::uint32_t op_sparse_last = 315;
-constexpr std::uint32_t decoration_array_stride = 6;
-
-constexpr std::uint32_t operand_lod = 2;
-constexpr std::uint32_t operand_gradients = 4;
-constexpr std::uint32_t operand_constant_offset = 8;
-constexpr std::uint32_t operand_offset = 16;
 
 /// What a pointer leads to: a variable, and the indices on the way.
 struct Place {
@@ -118,7 +93,7 @@ private:
             decorations_[{words[1], words[2]}] = operand(3);
         } else if (opcode == op_capability) {
             can_query_ = can_query_ || words[1] == capability_image_query;
-        } else if (opcode >= op_type_first && opcode <= op_type_last) {
+        } else if (declares_type(opcode)) {
             types_[words[1]] = words;
         } else if (words.size() > 2 && types_.contains(words[1])) {
             values_[words[2]] = words;
@@ -385,7 +360,7 @@ private:
         std::uint32_t& known = nulls_[type];
         if (known != 0) return known;
         known = module_.next_id();
-        module_.put_global(instruction_of(op_constant_null, {type, known}));
+        module_.put_global(instruction_of(op_constant_null, Words{type, known}));
         return known;
     }
 

@@ -23,6 +23,8 @@ namespace kf::gen {
 
 namespace {
 
+using namespace spirv;
+
 using OutputFunction = void (*)(const void* data, std::size_t size, void* user_data);
 
 constexpr unsigned optimise_action = 2;
@@ -41,20 +43,15 @@ struct OptimiserRequest {
     unsigned action;
 };
 
-constexpr std::uint32_t no_contraction = 42;
 /// Goes with NoContraction where that is for the optimiser alone; Slang doesn't use it.
-constexpr std::uint32_t marker = 0;  // RelaxedPrecision
+constexpr std::uint32_t marker = decoration_relaxed_precision;
 
 /// Returns the floats that an instruction computes; 0 where it is no arithmetic.
 std::uint32_t computed(const Words& words) {
-    constexpr std::uint32_t op_f_negate = 127;
     const std::uint32_t opcode = opcode_of(words);
-    // From OpVectorTimesScalar to OpDot.
-    constexpr std::uint32_t first_product = 142;
-    constexpr std::uint32_t last_product = 148;
     const bool computes = opcode == op_f_negate || opcode == op_f_add || opcode == op_f_sub ||
                           opcode == op_f_mul || opcode == op_f_div ||
-                          (opcode >= first_product && opcode <= last_product);
+                          (opcode >= op_product_first && opcode <= op_product_last);
     return computes && words.size() > 2 ? words[2] : 0;
 }
 
@@ -74,11 +71,10 @@ std::set<std::uint32_t> ids_with(std::uint32_t decoration, const std::vector<Wor
 std::string decorated(const std::string& code, const std::vector<std::uint32_t>& decorations) {
     SpirvRewriter rewriter(code);
     if (!rewriter.is_whole()) return code;
-    const std::set<std::uint32_t> kept = ids_with(no_contraction, rewriter.instructions());
+    const std::set<std::uint32_t> kept = ids_with(decoration_no_contraction, rewriter.instructions());
     bool is_marked = false;
     for (const Words& words : rewriter.instructions()) {
-        const std::uint32_t opcode = opcode_of(words);
-        if (!is_marked && opcode >= op_type_first && opcode <= op_type_last) {
+        if (!is_marked && declares_type(opcode_of(words))) {
             is_marked = true;
             for (const Words& one : rewriter.instructions()) {
                 const std::uint32_t id = computed(one);
@@ -98,7 +94,7 @@ std::string unmarked(const std::string& code) {
     if (!rewriter.is_whole()) return code;
     const std::set<std::uint32_t> ids = ids_with(marker, rewriter.instructions());
     for (const Words& words : rewriter.instructions()) {
-        const bool is_mark = is_decoration(words, marker) || is_decoration(words, no_contraction);
+        const bool is_mark = is_decoration(words, marker) || is_decoration(words, decoration_no_contraction);
         if (!is_mark || !ids.contains(words[1])) rewriter.put(words);
     }
     return rewriter.code();
@@ -110,7 +106,7 @@ void write(const void* data, std::size_t size, void* user_data) {
 
 int optimise(OptimiserRequest& request, int (*optimiser)(OptimiserRequest*)) {
     const std::string given(request.input_begin, request.input_end);
-    const std::string code = decorated(given, {marker, no_contraction});
+    const std::string code = decorated(given, {marker, decoration_no_contraction});
     const OptimiserRequest before = request;
     std::string optimised;
     request.input_begin = code.data();
@@ -205,7 +201,9 @@ public:
 
 }  // namespace
 
-std::string without_contraction(const std::string& code) { return decorated(code, {no_contraction}); }
+std::string without_contraction(const std::string& code) {
+    return decorated(code, {decoration_no_contraction});
+}
 
 bool names_precise(const std::map<std::filesystem::path, std::string>& texts) {
     constexpr std::string_view word = "precise";

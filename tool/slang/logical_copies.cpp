@@ -2,28 +2,29 @@
 #include "slang/logical_copies.h"
 
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "slang/spirv_words.h"
+#include "core/spirv_code.h"
 
 namespace kf::gen {
 
 namespace {
+
+using namespace spirv;
 
 constexpr std::uint32_t most_members = 0xFFFF - 3;  // an instruction's words are counted in 16 bits
 
 /// What the module's types are made of, and the types of its values.
 class Composites {
 public:
-    void add(std::string_view code, std::uint32_t opcode, std::size_t index, std::size_t count) {
-        const auto operand = [&](std::size_t i) { return i < count ? word_at(code, index + i) : 0; };
-        switch (opcode) {
+    void add(Instruction one) {
+        const auto operand = [&](std::size_t i) { return word_of(one, i); };
+        switch (opcode_of(one)) {
             case op_type_struct:
                 members_[operand(1)] = {};
-                for (std::size_t i = 2; i < count; ++i) members_[operand(1)].push_back(operand(i));
+                for (std::size_t i = 2; i < one.size(); ++i) members_[operand(1)].push_back(operand(i));
                 break;
             case op_type_array:
                 // A length that specialisation sets isn't known, nor one that no instruction can list.
@@ -32,7 +33,7 @@ public:
                     members_[operand(1)] = Words(length->second, operand(2));
                 break;
             case op_constant:
-                if (count == 4) lengths_[operand(2)] = operand(3);
+                if (one.size() == 4) lengths_[operand(2)] = operand(3);
                 break;
             case op_undef:
             case op_constant_null:
@@ -84,7 +85,7 @@ private:
 /// The instructions instead of one copy.
 class Expansion {
 public:
-    Expansion(const Composites& composites, std::uint32_t& bound) : composites_(composites), bound_(bound) {}
+    Expansion(const Composites& composites, Words& module) : composites_(composites), module_(module) {}
 
     /// Makes `result`, of type `to`, of a value of type `from`.
     void copy(std::uint32_t to, std::uint32_t result, std::uint32_t from, std::uint32_t value) {
@@ -92,58 +93,46 @@ public:
         const Words& sources = composites_.members(from);
         Words made{to, result};
         for (std::uint32_t i = 0; i < targets.size(); ++i) {
-            std::uint32_t member = bound_++;
-            add(op_composite_extract, {sources[i], member, value, i});
+            std::uint32_t member = next_id();
+            put(module_, op_composite_extract, {sources[i], member, value, i});
             if (sources[i] != targets[i]) {
-                const std::uint32_t copied = bound_++;
+                const std::uint32_t copied = next_id();
                 copy(targets[i], copied, sources[i], member);
                 member = copied;
             }
             made.push_back(member);
         }
-        add(op_composite_construct, made);
+        put(module_, op_composite_construct, made);
     }
-
-    [[nodiscard]] const Words& words() const { return words_; }
 
 private:
-    void add(std::uint32_t opcode, const Words& operands) {
-        const Words made = instruction_of(opcode, operands);
-        words_.insert(words_.end(), made.begin(), made.end());
-    }
+    std::uint32_t next_id() { return module_[bound_at]++; }
 
     const Composites& composites_;
-    std::uint32_t& bound_;
-    Words words_;
+    Words& module_;  // that is written
 };
 
 }  // namespace
 
 bool expand_logical_copies(std::string& code) {
+    const Words module = module_of(code);
     Composites composites;
     bool has_copies = false;
-    const bool whole =
-        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-            composites.add(code, opcode, index, count);
-            has_copies |= opcode == op_copy_logical;
-        });
-    if (!whole || !has_copies) return whole;
-    std::uint32_t bound = word_at(code, bound_word);
-    std::string expanded = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        if (opcode != op_copy_logical || count < 4 ||
-            !composites.can_copy(word_at(code, index + 1), word_at(code, index + 3))) {
-            expanded.append(code, index * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
-            return;
-        }
-        Expansion expansion(composites, bound);
-        const std::uint32_t value = word_at(code, index + 3);
-        expansion.copy(word_at(code, index + 1), word_at(code, index + 2), composites.type_of(value), value);
-        expanded.append(reinterpret_cast<const char*>(expansion.words().data()),
-                        expansion.words().size() * sizeof(std::uint32_t));
+    const bool whole = each_instruction(module, [&](Instruction one) {
+        composites.add(one);
+        has_copies |= opcode_of(one) == op_copy_logical;
     });
-    std::memcpy(expanded.data() + bound_word * sizeof bound, &bound, sizeof bound);
-    code = std::move(expanded);
+    if (!whole || !has_copies) return whole;
+    Words expanded(module.begin(), module.begin() + header_words);
+    Expansion expansion(composites, expanded);
+    (void)each_instruction(module, [&](Instruction one) {
+        if (opcode_of(one) == op_copy_logical && one.size() > 3 && composites.can_copy(one[1], one[3])) {
+            expansion.copy(one[1], one[2], composites.type_of(one[3]), one[3]);
+        } else {
+            put(expanded, one);
+        }
+    });
+    code = bytes_of(expanded);
     return true;
 }
 

@@ -3,26 +3,24 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <set>
 #include <vector>
 
-#include "slang/spirv_words.h"
+#include "core/spirv_code.h"
 
 namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t branch_first = 246;  // OpLoopMerge
-constexpr std::uint32_t branch_last = 251;   // OpSwitch
+using namespace spirv;
 
 /// What a module says of pointers and the variables that hold them.
 class Pointers {
 public:
-    void add(std::string_view code, std::uint32_t opcode, std::size_t index, std::size_t count) {
-        const auto operand = [&](std::size_t i) { return i < count ? word_at(code, index + i) : 0; };
-        switch (opcode) {
+    void add(Instruction one) {
+        const auto operand = [&](std::size_t i) { return word_of(one, i); };
+        switch (opcode_of(one)) {
             case op_function: in_function_ = true; break;
             case op_undef:
             case op_constant_null: empty_.insert(operand(2)); break;
@@ -31,7 +29,7 @@ public:
                 if (operand(3) == storage_function || operand(3) == storage_private)
                     variables_.insert(operand(2));
                 if (operand(3) == storage_private) private_.insert(operand(2));
-                if (count > 4) note(operand(2), operand(4));
+                if (one.size() > 4) note(operand(2), operand(4));
                 break;
             case op_store:
                 note(operand(1), operand(2));
@@ -44,9 +42,9 @@ public:
                 else if (buffers_.contains(operand(3)))
                     copies_[operand(2)] = operand(3);
                 else
-                    add_uses(opcode, operand, count);
+                    add_uses(one);
                 break;
-            default: add_uses(opcode, operand, count); break;
+            default: add_uses(one); break;
         }
     }
 
@@ -79,20 +77,20 @@ public:
 
 private:
     /// Notes the ids that an instruction may write through, or pass on.
-    template <class Operand>
-    void add_uses(std::uint32_t opcode, const Operand& operand, std::size_t count) {
+    void add_uses(Instruction one) {
         if (!in_function_) return;  // names, decorations and interfaces
-        std::size_t end = count;
+        const std::uint32_t opcode = opcode_of(one);
+        std::size_t end = one.size();
         switch (opcode) {
             case op_line:
             case op_no_line:
             case op_vector_shuffle:
             case op_composite_extract: return;  // they have literals, and no pointers
-            case op_composite_insert: end = std::min<std::size_t>(count, 5); break;
+            case op_composite_insert: end = std::min<std::size_t>(end, 5); break;
             default:
-                if (opcode >= branch_first && opcode <= branch_last) return;
+                if (opcode >= op_loop_merge && opcode <= op_switch) return;
         }
-        for (std::size_t i = opcode == op_ext_inst ? 5 : 1; i < end; ++i) used_.insert(operand(i));
+        for (std::size_t i = opcode == op_ext_inst ? 5 : 1; i < end; ++i) used_.insert(one[i]);
     }
 
     void note(std::uint32_t variable, std::uint32_t value) {
@@ -120,7 +118,8 @@ class Reaching {
 public:
     explicit Reaching(const Pointers& pointers) : pointers_(&pointers) {}
 
-    void add(std::uint32_t opcode, const Words& words) {
+    void add(Instruction words) {
+        const std::uint32_t opcode = opcode_of(words);
         if (opcode == op_label && words.size() > 1) {
             labels_.push_back(words[1]);
             blocks_[words[1]] = {};
@@ -130,7 +129,7 @@ public:
             blocks_[labels_.back()].steps.push_back({words[1], pointers_->content(words[2]), 0});
         } else if (opcode == op_load && words.size() > 3 && pointers_->is_local(words[3])) {
             blocks_[labels_.back()].steps.push_back({words[3], {}, words[2]});
-        } else if (opcode > branch_first && opcode <= branch_last) {
+        } else if (opcode > op_loop_merge && opcode <= op_switch) {
             // A literal that is a label's number, too, leads to one block more than there is.
             blocks_[labels_.back()].targets.assign(words.begin() + 1, words.end());
         }
@@ -189,46 +188,42 @@ private:
     std::map<std::uint32_t, Block> blocks_;
 };
 
-/// Settles the loads that can be now; `changes`: whether there were any.
-bool settle_once(std::string& code, bool& changes) {
-    changes = false;
+/// Settles the loads that can be now; returns whether there were any.
+bool settle_once(Words& module) {
     Pointers pointers;
-    const auto note = [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        pointers.add(code, opcode, index, count);
-    };
-    if (!each_instruction(code, note)) return false;
-    if (!pointers.has_any()) return true;
+    (void)each_instruction(module, [&](Instruction one) { pointers.add(one); });
+    if (!pointers.has_any()) return false;
     std::map<std::uint32_t, std::uint32_t> loads;
     Reaching reaching(pointers);
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        const Words words = words_at(code, index, count);
+    (void)each_instruction(module, [&](Instruction one) {
+        const std::uint32_t opcode = opcode_of(one);
         if (opcode == op_function) reaching = Reaching(pointers);
-        reaching.add(opcode, words);
-        if (opcode == op_load && count >= 4 && pointers.buffer_in(words[3]) != 0)
-            loads[words[2]] = pointers.buffer_in(words[3]);
+        reaching.add(one);
+        if (opcode == op_load && one.size() >= 4 && pointers.buffer_in(one[3]) != 0)
+            loads[one[2]] = pointers.buffer_in(one[3]);
         if (opcode == op_function_end) loads.merge(reaching.settled());
     });
-    std::string settled = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        Words words = words_at(code, index, count);
-        if (const auto load = opcode == op_load && count > 3 ? loads.find(words[2]) : loads.end();
-            load != loads.end()) {
-            changes = true;
-            words = instruction_of(op_copy_object, {words[1], words[2], load->second});
-        }
-        settled.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
+    bool changes = false;
+    Words settled(module.begin(), module.begin() + header_words);
+    (void)each_instruction(module, [&](Instruction one) {
+        const auto load = opcode_of(one) == op_load && one.size() > 3 ? loads.find(one[2]) : loads.end();
+        if (load == loads.end()) return put(settled, one);
+        changes = true;
+        put(settled, op_copy_object, {one[1], one[2], load->second});
     });
-    code = std::move(settled);
-    return true;
+    module = std::move(settled);
+    return changes;
 }
 
 }  // namespace
 
 bool settle_pointer_variables(std::string& code) {
+    Words module = module_of(code);
+    if (!each_instruction(module, [](Instruction) {})) return false;
     // What one load gives may be stored to the next variable.
-    for (bool changes = true; changes;) {
-        if (!settle_once(code, changes)) return false;
+    while (settle_once(module)) {
     }
+    code = bytes_of(module);
     return true;
 }
 

@@ -1,24 +1,22 @@
 // Divides, multiplies and subtracts instead of OpSRem.
 #include "slang/signed_remainders.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "slang/spirv_rewriter.h"
 
 namespace kf::gen {
 
+using namespace spirv;
+
 bool expand_signed_remainders(std::string& code) {
-    const auto is_remainder = [](std::uint32_t opcode, std::size_t count) {
-        return opcode == op_s_rem && count == 5;
-    };
-    bool has_remainders = false;
-    const bool whole = each_instruction(code, [&](std::uint32_t opcode, std::size_t, std::size_t count) {
-        has_remainders |= is_remainder(opcode, count);
-    });
-    if (!whole || !has_remainders) return whole;
+    const auto is_remainder = [](Instruction one) { return opcode_of(one) == op_s_rem && one.size() == 5; };
     SpirvRewriter rewriter(code);
+    if (std::none_of(rewriter.instructions().begin(), rewriter.instructions().end(), is_remainder))
+        return rewriter.is_whole();
     for (const Words& words : rewriter.instructions()) {
-        if (!is_remainder(opcode_of(words), words.size())) {
+        if (!is_remainder(words)) {
             rewriter.put(words);
             continue;
         }

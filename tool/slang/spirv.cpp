@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <set>
+#include <span>
 
-#include "core/spirv.h"
-#include "slang/spirv_words.h"
+#include "core/spirv_code.h"
 
 namespace kf::gen {
 
@@ -52,7 +51,7 @@ constexpr std::array capability_features = {
     CapabilityFeature{46, ""},                       // SampledBuffer
     CapabilityFeature{47, ""},                       // ImageBuffer
     CapabilityFeature{49, "storage_image_formats"},
-    CapabilityFeature{50, ""},  // ImageQuery
+    CapabilityFeature{capability_image_query, ""},
     CapabilityFeature{55, "storage_image_read_any"},
     CapabilityFeature{56, "storage_image_write_any"},
     CapabilityFeature{61, "subgroup_basic"},  // GroupNonUniform
@@ -126,95 +125,82 @@ constexpr std::array<std::string_view, 22> implied_extensions = {
     "SPV_NV_shader_subgroup_partitioned",
 };
 
-/// Decorations end where types begin.
-void decorate(std::string& code, std::size_t first_type, const std::vector<std::uint32_t>& ids,
-              std::uint32_t decoration) {
-    std::string decorations;
-    for (const std::uint32_t id : ids) {
-        const std::array<std::uint32_t, 3> words{3U << 16U | op_decorate, id, decoration};
-        decorations.append(reinterpret_cast<const char*>(words.data()), sizeof words);
-    }
-    code.insert(first_type * sizeof(std::uint32_t), decorations);
+/// Decorates ids where types begin, for decorations end there.
+void decorate(std::string& code, const Words& ids, std::uint32_t decoration) {
+    const Words module = module_of(code);
+    const std::vector<Instruction> instructions = instructions_of(module);
+    const auto type = std::find_if(instructions.begin(), instructions.end(),
+                                   [](Instruction one) { return declares_type(opcode_of(one)); });
+    if (ids.empty() || type == instructions.end()) return;
+    Words decorations;
+    for (const std::uint32_t id : ids) put(decorations, op_decorate, {id, decoration});
+    const auto at = static_cast<std::size_t>(type->data() - module.data());
+    code.insert(at * sizeof(std::uint32_t), bytes_of(decorations));
 }
 
 }  // namespace
 
 bool patch_source_language(std::string& code) {
-    std::vector<std::size_t> operands;
-    const bool whole =
-        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-            if (opcode == op_source && count >= 2) {
-                operands.push_back(index + 1);
-            }
-        });
-    if (!whole) {
-        return false;
-    }
-    for (const std::size_t operand : operands) {
-        std::memcpy(code.data() + operand * sizeof(std::uint32_t), &source_language_unknown,
-                    sizeof(source_language_unknown));
-    }
-    return true;
+    Words module = module_of(code);
+    const bool whole = each_instruction(module, [](std::span<std::uint32_t> one) {
+        if (opcode_of(one) == op_source && one.size() >= 2) one[1] = source_language_unknown;
+    });
+    if (whole) code = bytes_of(module);
+    return whole;
 }
 
 bool mark_aliased_pointers(std::string& code) {
     std::set<std::uint32_t> addresses;  // types: pointers to memory, and arrays of them
     std::set<std::uint32_t> holders;    // pointers to those
     std::set<std::uint32_t> marked;
-    std::vector<std::uint32_t> variables;
-    std::size_t first_type = 0;
-    const bool whole =
-        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-            if (first_type == 0 && opcode >= op_type_first && opcode <= op_type_last) first_type = index;
-            const auto operand = [&](std::size_t i) { return i < count ? word_at(code, index + i) : 0; };
-            if (opcode == op_type_pointer) {
-                if (addresses.contains(operand(3))) holders.insert(operand(1));
-                if (operand(2) == storage_physical) addresses.insert(operand(1));
-            } else if (opcode == op_type_array && addresses.contains(operand(2))) {
-                addresses.insert(operand(1));
-            } else if (opcode == op_decorate) {
-                if (operand(2) == decoration_restrict_pointer || operand(2) == decoration_aliased_pointer)
-                    marked.insert(operand(1));
-            } else if (opcode == op_variable && holders.contains(operand(1))) {
-                variables.push_back(operand(2));
-            }
-        });
+    Words variables;
+    const bool whole = each_instruction(module_of(code), [&](Instruction one) {
+        const std::uint32_t opcode = opcode_of(one);
+        if (opcode == op_type_pointer) {
+            if (addresses.contains(word_of(one, 3))) holders.insert(word_of(one, 1));
+            if (word_of(one, 2) == storage_physical) addresses.insert(word_of(one, 1));
+        } else if (opcode == op_type_array && addresses.contains(word_of(one, 2))) {
+            addresses.insert(word_of(one, 1));
+        } else if (opcode == op_decorate) {
+            const std::uint32_t decoration = word_of(one, 2);
+            if (decoration == decoration_restrict_pointer || decoration == decoration_aliased_pointer)
+                marked.insert(word_of(one, 1));
+        } else if (opcode == op_variable && holders.contains(word_of(one, 1))) {
+            variables.push_back(word_of(one, 2));
+        }
+    });
     if (!whole) return false;
     std::erase_if(variables, [&](std::uint32_t variable) { return marked.contains(variable); });
-    decorate(code, first_type, variables, decoration_aliased_pointer);
+    decorate(code, variables, decoration_aliased_pointer);
     return true;
 }
 
 void mark_aliased_buffers(std::string& code) {
-    std::vector<std::uint32_t> variables;
-    std::size_t first_type = 0;
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        if (first_type == 0 && opcode >= op_type_first && opcode <= op_type_last) first_type = index;
-        if (opcode == op_variable && count > 3 && word_at(code, index + 3) == storage_buffer)
-            variables.push_back(word_at(code, index + 2));
+    Words variables;
+    (void)each_instruction(module_of(code), [&](Instruction one) {
+        if (opcode_of(one) == op_variable && word_of(one, 3) == storage_buffer) variables.push_back(one[2]);
     });
-    decorate(code, first_type, variables, decoration_aliased);
+    decorate(code, variables, decoration_aliased);
 }
 
 std::vector<std::string> bind_block(std::string& code) {
+    Words module = module_of(code);
     std::map<std::uint32_t, std::string> names;
-    std::map<std::uint32_t, std::vector<std::size_t>> places;  // the numbers of a variable's binding and set
+    // The numbers of a variable's binding and set.
+    std::map<std::uint32_t, std::vector<std::uint32_t*>> places;
     std::vector<std::uint32_t> filled;
-    const bool whole =
-        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-            const std::uint32_t id = count > 1 ? word_at(code, index + 1) : 0;
-            if (opcode == op_name && count > 2) {
-                names[id] = literal_string(code, index + 2, count - 2);
-            } else if (opcode == op_decorate && count > 3) {
-                const std::uint32_t decoration = word_at(code, index + 2);
-                if (decoration == decoration_binding || decoration == decoration_descriptor_set)
-                    places[id].push_back(index + 3);
-            } else if (opcode == op_variable && count > 3) {
-                const std::uint32_t storage = word_at(code, index + 3);
-                if (std::find(filled_storage.begin(), filled_storage.end(), storage) != filled_storage.end())
-                    filled.push_back(word_at(code, index + 2));
-            }
-        });
+    const bool whole = each_instruction(module, [&](std::span<std::uint32_t> one) {
+        const std::uint32_t opcode = opcode_of(one);
+        if (opcode == op_name && one.size() > 2) {
+            names[one[1]] = text_of(one, 2);
+        } else if (opcode == op_decorate && one.size() > 3) {
+            if (one[2] == decoration_binding || one[2] == decoration_descriptor_set)
+                places[one[1]].push_back(&one[3]);
+        } else if (opcode == op_variable && one.size() > 3) {
+            if (std::find(filled_storage.begin(), filled_storage.end(), one[3]) != filled_storage.end())
+                filled.push_back(one[2]);
+        }
+    });
     std::vector<std::string> others;
     for (std::size_t i = 0; whole && i < filled.size(); ++i) {
         if (names[filled[i]].starts_with(own_buffers)) continue;
@@ -222,33 +208,28 @@ std::vector<std::string> bind_block(std::string& code) {
             others.push_back(names[filled[i]]);
             continue;
         }
-        constexpr std::uint32_t first = 0;
-        for (const std::size_t place : places[filled[i]])
-            std::memcpy(code.data() + place * sizeof(first), &first, sizeof(first));
+        for (std::uint32_t* const place : places[filled[i]]) *place = 0;
     }
+    if (whole) code = bytes_of(module);
     return others;
 }
 
 void renumber_constants(std::string& code, std::uint32_t by) {
-    std::vector<std::size_t> places;
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        if (opcode == op_decorate && count == 4 && word_at(code, index + 2) == decoration_spec_id)
-            places.push_back(index + 3);
+    Words module = module_of(code);
+    const bool whole = each_instruction(module, [&](std::span<std::uint32_t> one) {
+        if (opcode_of(one) == op_decorate && one.size() == 4 && one[2] == decoration_spec_id) one[3] -= by;
     });
-    for (const std::size_t place : places) {
-        const std::uint32_t number = word_at(code, place) - by;
-        std::memcpy(code.data() + place * sizeof(number), &number, sizeof(number));
-    }
+    if (whole) code = bytes_of(module);
 }
 
 std::vector<SpecializedValue> specialized_values(std::string_view code) {
     std::map<std::uint32_t, std::string> names;  // by id
     std::map<std::uint32_t, std::uint32_t> ids;  // by number
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        if (opcode == op_name && count >= 3) {
-            names[word_at(code, index + 1)] = literal_string(code, index + 2, count - 2);
-        } else if (opcode == op_decorate && count == 4 && word_at(code, index + 2) == decoration_spec_id) {
-            ids[word_at(code, index + 3)] = word_at(code, index + 1);
+    (void)each_instruction(module_of(code), [&](Instruction one) {
+        if (opcode_of(one) == op_name && one.size() >= 3) {
+            names[one[1]] = text_of(one, 2);
+        } else if (opcode_of(one) == op_decorate && one.size() == 4 && one[2] == decoration_spec_id) {
+            ids[one[3]] = one[1];
         }
     });
     std::vector<SpecializedValue> values;
@@ -261,26 +242,25 @@ std::vector<SpecializedValue> specialized_values(std::string_view code) {
 
 std::vector<std::string> required_features(std::string_view code) {
     std::set<std::string> features;
-    const bool whole =
-        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-            if (opcode == op_capability && count >= 2) {
-                const std::uint32_t capability = word_at(code, index + 1);
-                const auto* const known = std::find_if(
-                    capability_features.begin(), capability_features.end(),
-                    [&](const CapabilityFeature& entry) { return entry.capability == capability; });
-                if (known == capability_features.end()) {
-                    features.insert("capability-" + std::to_string(capability));
-                } else if (!known->feature.empty()) {
-                    features.emplace(known->feature);
-                }
-            } else if (opcode == op_extension && count >= 2) {
-                const std::string_view name = literal_string(code, index + 1, count - 1);
-                if (std::find(implied_extensions.begin(), implied_extensions.end(), name) ==
-                    implied_extensions.end()) {
-                    features.insert("extension-" + std::string(name));
-                }
+    const bool whole = each_instruction(module_of(code), [&](Instruction one) {
+        if (one.size() < 2) return;
+        if (opcode_of(one) == op_capability) {
+            const auto* const known =
+                std::find_if(capability_features.begin(), capability_features.end(),
+                             [&](const CapabilityFeature& entry) { return entry.capability == one[1]; });
+            if (known == capability_features.end()) {
+                features.insert("capability-" + std::to_string(one[1]));
+            } else if (!known->feature.empty()) {
+                features.emplace(known->feature);
             }
-        });
+        } else if (opcode_of(one) == op_extension) {
+            const std::string_view name = text_of(one, 1);
+            if (std::find(implied_extensions.begin(), implied_extensions.end(), name) ==
+                implied_extensions.end()) {
+                features.insert("extension-" + std::string(name));
+            }
+        }
+    });
     if (!whole) {
         return {};
     }

@@ -4,43 +4,45 @@
 #include <map>
 #include <set>
 
-#include "slang/spirv_words.h"
+#include "core/spirv_code.h"
 
 namespace kf::gen {
 
 namespace {
 
+using namespace spirv;
+
 /// What is known of the module's values up to some instruction.
 class Constants {
 public:
-    void add(std::string_view code, std::uint32_t opcode, std::size_t index, std::size_t count) {
-        const auto operand = [&](std::size_t i) { return i < count ? word_at(code, index + i) : 0; };
+    void add(Instruction one) {
+        const auto operand = [&](std::size_t i) { return word_of(one, i); };
         const std::uint32_t type = operand(1);
         const std::uint32_t result = operand(2);
-        switch (opcode) {
-            case spirv::op_type_pointer:
-                if (operand(2) == spirv::storage_physical) addresses_.insert(operand(1));
+        switch (opcode_of(one)) {
+            case op_type_pointer:
+                if (operand(2) == storage_physical) addresses_.insert(operand(1));
                 break;
-            case spirv::op_constant_true: numbers_[result] = 1; break;
-            case spirv::op_constant_false:
-            case spirv::op_constant_null: numbers_[result] = 0; break;
-            case spirv::op_constant:
+            case op_constant_true: numbers_[result] = 1; break;
+            case op_constant_false:
+            case op_constant_null: numbers_[result] = 0; break;
+            case op_constant:
                 numbers_[result] = operand(3);
-                if (count > 4) numbers_[result] |= static_cast<std::uint64_t>(operand(4)) << 32U;
+                if (one.size() > 4) numbers_[result] |= static_cast<std::uint64_t>(operand(4)) << 32U;
                 break;
-            case spirv::op_constant_composite:
-            case spirv::op_composite_construct:
-                for (std::size_t i = 3; i < count; ++i) parts_[result].push_back(operand(i));
+            case op_constant_composite:
+            case op_composite_construct:
+                for (std::size_t i = 3; i < one.size(); ++i) parts_[result].push_back(operand(i));
                 break;
-            case spirv::op_composite_extract: extract(words_at(code, index, count)); break;
-            case spirv::op_copy_object: copy(result, operand(3)); break;
-            case spirv::op_select:  // a bool as a number
+            case op_composite_extract: extract(one); break;
+            case op_copy_object: copy(result, operand(3)); break;
+            case op_select:  // a bool as a number
                 if (const auto chosen = number(operand(3))) copy(result, operand(*chosen != 0 ? 4 : 5));
                 break;
             default: break;
         }
         // Whatever makes such a pointer.
-        if (count > 2 && addresses_.contains(type)) pointers_.insert(result);
+        if (one.size() > 2 && addresses_.contains(type)) pointers_.insert(result);
     }
 
     [[nodiscard]] bool is_address(std::uint32_t pointer) const { return pointers_.contains(pointer); }
@@ -56,7 +58,7 @@ private:
         if (const auto known = parts_.find(value); known != parts_.end()) parts_[result] = known->second;
     }
 
-    void extract(const Words& instruction) {
+    void extract(Instruction instruction) {
         std::uint32_t value = instruction[3];
         for (std::size_t i = 4; i < instruction.size(); ++i) {
             const auto composite = parts_.find(value);
@@ -82,12 +84,10 @@ private:
 std::vector<std::optional<std::uint64_t>> stored_constants(std::string_view code) {
     Constants constants;
     std::vector<std::optional<std::uint64_t>> stored;
-    const bool whole =
-        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-            if (opcode != spirv::op_store) return constants.add(code, opcode, index, count);
-            if (constants.is_address(word_at(code, index + 1)))
-                stored.push_back(constants.number(word_at(code, index + 2)));
-        });
+    const bool whole = each_instruction(module_of(code), [&](Instruction one) {
+        if (opcode_of(one) != op_store) return constants.add(one);
+        if (constants.is_address(word_of(one, 1))) stored.push_back(constants.number(word_of(one, 2)));
+    });
     if (!whole) stored.clear();
     return stored;
 }

@@ -5,12 +5,14 @@
 #include <optional>
 #include <set>
 
+#include "core/spirv_code.h"
 #include "slang/reached.h"
-#include "slang/spirv_words.h"
 
 namespace kf::gen {
 
 namespace {
+
+using namespace spirv;
 
 struct Numbered {
     std::uint32_t number;
@@ -92,8 +94,7 @@ using Id = std::uint32_t;
 /// One instruction of a function.
 struct Step {
     std::uint32_t opcode = 0;
-    std::size_t at = 0;     ///< its first word
-    std::size_t count = 0;  ///< its words
+    Instruction words;
     Id function = 0;
     std::size_t block = 0;
     Location place;
@@ -101,17 +102,16 @@ struct Step {
 
 class SpirvReader {
 public:
-    explicit SpirvReader(std::string_view code) : code_(code) {}
+    explicit SpirvReader(std::string_view code) : module_(module_of(code)) {}
 
     std::vector<Reached> read() {
-        const bool whole =
-            each_instruction(code_, [&](std::uint32_t opcode, std::size_t at, std::size_t count) {
-                if (function_ == 0 && opcode != op_function) {
-                    read_global(opcode, at, count);
-                } else {
-                    read_step(opcode, at, count);
-                }
-            });
+        const bool whole = each_instruction(module_, [&](Instruction one) {
+            if (function_ == 0 && opcode_of(one) != op_function) {
+                read_global(one);
+            } else {
+                read_step(one);
+            }
+        });
         if (!whole) return {};
         for (const auto& [id, storage] : variables_) add_variable(id, storage);
         for (const Step& step : steps_) add_operation(step);
@@ -119,57 +119,55 @@ public:
     }
 
 private:
-    [[nodiscard]] std::uint32_t word(std::size_t index) const { return word_at(code_, index); }
-    [[nodiscard]] std::uint32_t word(const Step& step, std::size_t index) const {
-        return index < step.count ? word(step.at + index) : 0;
-    }
-    [[nodiscard]] std::string text(std::size_t first, std::size_t end) const {
-        return std::string(literal_string(code_, first, end - first));
-    }
+    static std::uint32_t word(const Step& step, std::size_t index) { return word_of(step.words, index); }
 
-    void read_global(std::uint32_t opcode, std::size_t at, std::size_t count) {
+    void read_global(Instruction one) {
+        const auto word = [&](std::size_t i) { return word_of(one, i); };
+        const std::uint32_t opcode = opcode_of(one);
         switch (opcode) {
-            case op_name: names_[word(at + 1)] = text(at + 2, at + count); break;
-            case op_member_name: members_[{word(at + 1), word(at + 2)}] = text(at + 3, at + count); break;
-            case op_string: strings_[word(at + 1)] = text(at + 2, at + count); break;
-            case op_entry_point: entry_ = word(at + 2); break;
+            case op_name: names_[word(1)] = text_of(one, 2); break;
+            case op_member_name: members_[{word(1), word(2)}] = text_of(one, 3); break;
+            case op_string: strings_[word(1)] = text_of(one, 2); break;
+            case op_entry_point: entry_ = word(2); break;
             case op_decorate:
-                if (count > 3 && word(at + 2) == decoration_built_in) built_in_[word(at + 1)] = word(at + 3);
-                if (count > 3 && word(at + 2) == decoration_spec_id) specialised_.insert(word(at + 1));
+                if (one.size() > 3 && word(2) == decoration_built_in) built_in_[word(1)] = word(3);
+                if (one.size() > 3 && word(2) == decoration_spec_id) specialised_.insert(word(1));
                 break;
-            case op_type_bool: bool_ = word(at + 1); break;
-            case op_type_pointer: pointees_[word(at + 1)] = word(at + 3); break;
+            case op_type_bool: bool_ = word(1); break;
+            case op_type_pointer: pointees_[word(1)] = word(3); break;
             case op_spec_constant_composite:
             case op_spec_constant_op:
-                for (std::size_t i = 3; i < count; ++i) composed_.insert(word(at + i));
+                for (std::size_t i = 3; i < one.size(); ++i) composed_.insert(word(i));
                 break;
             case op_constant:
-                numbers_[word(at + 2)] = word(at + 3);
-                constants_.insert(word(at + 2));
+                numbers_[word(2)] = word(3);
+                constants_.insert(word(2));
                 break;
             case op_variable:
-                variables_[word(at + 2)] = word(at + 3);
-                types_[word(at + 2)] = pointees_[word(at + 1)];
+                variables_[word(2)] = word(3);
+                types_[word(2)] = pointees_[word(1)];
                 break;
             default:
-                if (opcode >= op_constant_true && opcode <= op_constant_null) constants_.insert(word(at + 2));
-                if (opcode == op_constant_true) true_.insert(word(at + 2));
+                if (opcode >= op_constant_true && opcode <= op_constant_null) constants_.insert(word(2));
+                if (opcode == op_constant_true) true_.insert(word(2));
         }
     }
 
-    void read_step(std::uint32_t opcode, std::size_t at, std::size_t count) {
+    void read_step(Instruction one) {
+        const auto word = [&](std::size_t i) { return word_of(one, i); };
+        const std::uint32_t opcode = opcode_of(one);
         switch (opcode) {
             case op_function:
-                function_ = word(at + 2);
+                function_ = word(2);
                 place_ = {};
                 return;
-            case op_function_parameter: parameters_[function_].push_back(word(at + 2)); return;
+            case op_function_parameter: parameters_[function_].push_back(word(2)); return;
             case op_function_end: function_ = 0; return;
             // A line ends with its block, but nothing tells better where the next one comes from.
             case op_label: ++block_; return;
             case op_no_line: place_ = {}; return;
-            case op_line: place_ = {strings_[word(at + 1)], word(at + 2), word(at + 3)}; return;
-            default: steps_.push_back({opcode, at, count, function_, block_, place_});
+            case op_line: place_ = {strings_[word(1)], word(2), word(3)}; return;
+            default: steps_.push_back({opcode, one, function_, block_, place_});
         }
     }
 
@@ -250,7 +248,7 @@ private:
         if (constants_.contains(id)) return true;
         constexpr int deepest = 64;
         const auto made = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
-            return step.count > 2 && has_result(step.opcode) && word(step, 2) == id;
+            return step.words.size() > 2 && has_result(step.opcode) && word(step, 2) == id;
         });
         if (made == steps_.end() || depth > deepest) return false;
         const auto all = [&](std::size_t first, std::size_t end) {
@@ -262,9 +260,10 @@ private:
             case op_composite_extract: return all(3, 4);
             case op_vector_shuffle:
             case op_composite_insert: return all(3, 5);
-            case op_ext_inst: return all(5, made->count);
-            case op_function_call: return made->count == 4 && returns_constant(word(*made, 3), depth + 1);
-            default: return all(3, made->count);
+            case op_ext_inst: return all(5, made->words.size());
+            case op_function_call:
+                return made->words.size() == 4 && returns_constant(word(*made, 3), depth + 1);
+            default: return all(3, made->words.size());
         }
     }
 
@@ -319,7 +318,7 @@ private:
             case op_select: return has(4) || has(5);
             case op_phi:
             case op_ext_inst:
-                for (std::size_t i = step.opcode == op_phi ? 3 : 5; i < step.count; ++i)
+                for (std::size_t i = step.opcode == op_phi ? 3 : 5; i < step.words.size(); ++i)
                     if (has(i)) return true;
                 return false;
             default: return is_atomic(step.opcode) && (has(1) || has(3));
@@ -332,7 +331,7 @@ private:
             if (step.function == entry_) return false;
             if (step.opcode == op_store) return word(step, 1) == id;
             if (step.opcode == op_function_call) {
-                for (std::size_t i = 4; i < step.count; ++i)
+                for (std::size_t i = 4; i < step.words.size(); ++i)
                     if (word(step, i) == id) return true;
                 return false;
             }
@@ -376,7 +375,7 @@ private:
         };
         // The entry point has its size by an execution mode, not by an instruction.
         std::size_t first = 3;
-        std::size_t end = step.count;
+        std::size_t end = step.words.size();
         if (step.opcode == op_return_value) first = 1;
         if (step.opcode == op_store) first = 2;
         if (step.opcode == op_function_call) first = 4;
@@ -406,7 +405,7 @@ private:
         reached_.push_back(std::move(one));
     }
 
-    std::string_view code_;
+    Words module_;
     Id entry_ = 0;
     Id bool_ = 0;
     std::map<Id, std::string> names_;

@@ -1,17 +1,17 @@
 // Reads a module's instructions, and puts those together that were written.
 #include "slang/spirv_rewriter.h"
 
-#include <cstring>
-
 namespace kf::gen {
 
-SpirvRewriter::SpirvRewriter(const std::string& code)
-    : header_(code.substr(0, spirv::header_words * sizeof(std::uint32_t))) {
-    is_whole_ = each_instruction(code, [&](std::uint32_t, std::size_t index, std::size_t count) {
-        instructions_.push_back(words_at(code, index, count));
-    });
+using namespace spirv;
+
+SpirvRewriter::SpirvRewriter(const std::string& code) {
+    const Words module = module_of(code);
+    is_whole_ = each_instruction(
+        module, [&](Instruction one) { instructions_.emplace_back(one.begin(), one.end()); });
     if (is_whole_) {
-        bound_ = word_at(code, bound_word);
+        header_.assign(module.begin(), module.begin() + header_words);
+        bound_ = header_[bound_at];
     } else {
         instructions_.clear();
     }
@@ -52,20 +52,17 @@ void SpirvRewriter::settle_phis() {
 }
 
 std::string SpirvRewriter::code() const {
-    std::string text = header_;
-    std::memcpy(text.data() + bound_word * sizeof bound_, &bound_, sizeof bound_);
-    const auto append = [&](const Words& words) {
-        text.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
-    };
+    Words module = header_;
+    if (is_whole_) module[bound_at] = bound_;
     bool in_functions = false;
     for (const Words& words : written_) {
         if (!in_functions && opcode_of(words) == op_function) {
             in_functions = true;
-            for (const Words& constant : constants_) append(constant);
+            for (const Words& constant : constants_) spirv::put(module, constant);
         }
-        append(words);
+        spirv::put(module, words);
     }
-    return text;
+    return bytes_of(module);
 }
 
 }  // namespace kf::gen

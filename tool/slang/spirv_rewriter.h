@@ -10,13 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "slang/spirv_words.h"
+#include "core/spirv_code.h"
 
 namespace kf::gen {
 
 /// A module's instructions, and those that are written in their place. Not thread-safe.
 class SpirvRewriter {
 public:
+    using Words = spirv::Words;
+
     explicit SpirvRewriter(const std::string& code);
 
     /// Returns whether the code was whole instructions; else there are none.
@@ -25,7 +27,7 @@ public:
 
     [[nodiscard]] std::uint32_t next_id() { return bound_++; }
     void put(std::uint32_t opcode, const Words& operands) {
-        written_.push_back(instruction_of(opcode, operands));
+        written_.push_back(spirv::instruction_of(opcode, operands));
     }
     void put(Words instruction) { written_.push_back(std::move(instruction)); }
     /// Makes a constant of `value`, the words of a number; it goes before all functions.
@@ -38,7 +40,7 @@ public:
     template <class HasSwitch, class Write>
     void write_all(HasSwitch has_switch, Write write) {
         for (std::size_t at = 0; at < instructions_.size();) {
-            if (opcode_of(instructions_[at]) == op_label) {
+            if (spirv::opcode_of(instructions_[at]) == spirv::op_label) {
                 at = write_block(at, has_switch, write);
             } else {
                 write(instructions_[at++]);
@@ -58,16 +60,16 @@ public:
         const std::vector<std::uint32_t> labels = begin_switch(index, index_words, cases);
         Words results;
         for (std::size_t i = 0; i < cases; ++i) {
-            put(op_label, {labels[i]});
+            put(spirv::op_label, {labels[i]});
             const std::uint32_t result = write_case(i);
             if (made) results.insert(results.end(), {result, labels[i]});
-            put(op_branch, {labels.back()});
+            put(spirv::op_branch, {labels.back()});
         }
         block_ = labels.back();
-        put(op_label, {block_});
+        put(spirv::op_label, {block_});
         if (!made) return;
         results.insert(results.begin(), {made->first, made->second});
-        put(op_phi, results);
+        put(spirv::op_phi, results);
     }
 
     [[nodiscard]] std::string code() const;
@@ -78,23 +80,26 @@ private:
     std::size_t write_block(std::size_t at, HasSwitch has_switch, Write write) {
         const auto first = instructions_.begin() + static_cast<std::ptrdiff_t>(at);
         const auto last = std::find_if(first + 1, instructions_.end(), [](const Words& words) {
-            return opcode_of(words) == op_label || opcode_of(words) == op_function_end;
+            const std::uint32_t opcode = spirv::opcode_of(words);
+            return opcode == spirv::op_label || opcode == spirv::op_function_end;
         });
         const std::uint32_t label = (*first)[1];
-        const auto merge =
-            std::find_if(first, last, [](const Words& words) { return opcode_of(words) == op_loop_merge; });
+        const auto merge = std::find_if(
+            first, last, [](const Words& words) { return spirv::opcode_of(words) == spirv::op_loop_merge; });
         // A loop goes back to the block that says where it ends, which has no switch then.
         const bool splits = merge != last && std::any_of(first, last, has_switch);
         block_ = label;
         for (auto it = first; it != last; ++it) {
             if (splits && it == merge) continue;
             write(*it);
-            const bool is_start = opcode_of(*it) == op_label || opcode_of(*it) == op_phi;
-            if (!splits || !is_start || it + 1 == last || opcode_of(*(it + 1)) == op_phi) continue;
+            const std::uint32_t opcode = spirv::opcode_of(*it);
+            const bool is_start = opcode == spirv::op_label || opcode == spirv::op_phi;
+            if (!splits || !is_start || it + 1 == last || spirv::opcode_of(*(it + 1)) == spirv::op_phi)
+                continue;
             put(*merge);
             block_ = next_id();
-            put(op_branch, {block_});
-            put(op_label, {block_});
+            put(spirv::op_branch, {block_});
+            put(spirv::op_label, {block_});
         }
         if (block_ != label) ends_[label] = block_;
         return static_cast<std::size_t>(last - instructions_.begin());
@@ -105,7 +110,7 @@ private:
     /// Values come from the last of the blocks that one became.
     void settle_phis();
 
-    std::string header_;
+    Words header_;
     bool is_whole_ = false;
     std::uint32_t bound_ = 0;
     std::vector<Words> instructions_;

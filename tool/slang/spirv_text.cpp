@@ -1,25 +1,24 @@
 // Calls the disassembler of SPIRV-Tools that Slang uses itself.
 #include "slang/spirv_text.h"
 
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <string_view>
 
+#include "core/spirv_code.h"
 #include "process/opened_library.h"
 #include "slang/glslang_library.h"
-#include "slang/spirv_words.h"
 
 namespace kf::gen {
 
 std::optional<std::string> spirv_text(const std::string& code, const std::filesystem::path& slang) {
-    if (!each_instruction(code, [](std::uint32_t, std::size_t, std::size_t) {})) return {};
+    const spirv::Words words = spirv::module_of(code);
+    if (!spirv::each_instruction(words, [](spirv::Instruction) {})) return {};
     bool (*disassemble)(const std::uint32_t* words, int count, char** text) = nullptr;
     void (*release)(char* text) = nullptr;
     void* library = open_glslang(slang);
     if (library == nullptr || !find_function(library, "glslang_disassembleSPIRVWithResult", disassemble))
         return {};
-    const Words words = words_at(code, 0, code.size() / sizeof(std::uint32_t));
     char* made = nullptr;
     if (!disassemble(words.data(), static_cast<int>(words.size()), &made) || made == nullptr) return {};
     std::string text = made;
@@ -38,10 +37,9 @@ std::string named_capability(const std::string& feature, const std::filesystem::
     std::uint32_t capability = 0;
     std::from_chars(feature.data() + prefix.size(), feature.data() + feature.size(), capability);
     // A module of the one instruction, behind its header.
-    const std::array<std::uint32_t, 7> words{spirv::magic, 0x10500, 0, 1, 0, 2U << 16U | spirv::op_capability,
-                                             capability};
-    const std::string code(reinterpret_cast<const char*>(words.data()), sizeof words);
-    const std::string text = spirv_text(code, slang).value_or(std::string());
+    spirv::Words module{spirv::magic, 0x10500, 0, 1, 0};
+    spirv::put(module, spirv::op_capability, {capability});
+    const std::string text = spirv_text(spirv::bytes_of(module), slang).value_or(std::string());
     constexpr std::string_view instruction = "OpCapability ";
     const std::size_t at = text.find(instruction);
     if (at == std::string::npos) return feature;

@@ -6,9 +6,9 @@
 
 #include <array>
 
+#include "core/spirv_code.h"
 #include "process/opened_library.h"
 #include "slang/glslang_library.h"
-#include "slang/spirv_words.h"
 
 namespace kf::gen {
 
@@ -56,7 +56,7 @@ SpirvValidator::SpirvValidator(const std::filesystem::path& slang) {
 
 std::string SpirvValidator::first_error(const std::string& code) const {
     if (validate_ == nullptr) return {};
-    const Words words = words_at(code, 0, code.size() / sizeof(std::uint32_t));
+    const spirv::Words words = spirv::module_of(code);
     CapturedErrors errors;
     if (validate_(words.data(), static_cast<int>(words.size()))) return {};
     const std::string line = errors.first_line();

@@ -12,20 +12,7 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t operand_bias = 1;
-constexpr std::uint32_t operand_lod = 2;
-constexpr std::uint32_t operand_min_lod = 0x80;
-
-/// ComputeDerivativeGroupQuads and Linear.
-constexpr std::uint32_t quad_capability = 5288;
-constexpr std::uint32_t linear_capability = 5350;
-/// DerivativeGroupQuads and Linear.
-constexpr std::uint32_t quad_mode = 5289;
-constexpr std::uint32_t linear_mode = 5290;
-
-// Where instructions have their operands.
-constexpr std::size_t image_sampled = 7;
-constexpr std::size_t image_format = 8;
+using namespace spirv;
 
 class AccessModule {
 public:
@@ -106,11 +93,12 @@ private:
                 break;
             case op_execution_mode:
                 if (!has_derivatives_ && words.size() > 2 &&
-                    (words[2] == quad_mode || words[2] == linear_mode))
+                    (words[2] == mode_derivative_quads || words[2] == mode_derivative_lines))
                     return true;
                 break;
             case op_capability:
-                if (!has_derivatives_ && (words[1] == quad_capability || words[1] == linear_capability))
+                if (!has_derivatives_ &&
+                    (words[1] == capability_derivative_quads || words[1] == capability_derivative_lines))
                     return true;
                 break;
             default: break;

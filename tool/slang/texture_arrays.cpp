@@ -14,19 +14,17 @@ namespace kf::gen {
 
 namespace {
 
+using namespace spirv;
+
 /// The most cases of one switch.
 constexpr std::size_t most_cases = 256;
-
-bool changes_atomically(std::uint32_t opcode) {
-    return opcode >= op_atomic_first && opcode <= op_atomic_last;
-}
 
 /// Which operands of an instruction may be an image, a sampler, both in one, or a texel's place.
 std::vector<std::size_t> image_operands(std::uint32_t opcode) {
     if (opcode == op_sampled_image) return {3, 4};
     if (opcode == op_image_write || opcode == op_atomic_store) return {1};
     const bool reads = opcode >= op_image_first && opcode <= op_image_last;
-    return reads || changes_atomically(opcode) || opcode == op_image_texel_pointer || opcode == op_copy_object
+    return reads || is_atomic(opcode) || opcode == op_image_texel_pointer || opcode == op_copy_object
                ? std::vector<std::size_t>{3}
                : std::vector<std::size_t>();
 }

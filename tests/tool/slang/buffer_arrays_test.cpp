@@ -6,8 +6,6 @@
 #include <cstring>
 #include <vector>
 
-#include "slang/spirv_words.h"
-
 namespace kf::gen {
 namespace {
 

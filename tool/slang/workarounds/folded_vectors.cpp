@@ -1,41 +1,37 @@
 // Finds constants by their types.
 #include "slang/workarounds/folded_vectors.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "slang/spirv_words.h"
+#include "core/spirv_code.h"
 
 namespace kf::gen {
 
 bool repair_null_vectors(std::string& code) {
+    using namespace spirv;
+    const Words module = module_of(code);
     std::set<std::uint32_t> composites;
-    std::vector<std::pair<std::size_t, std::size_t>> found;  // where, and how many words
+    const auto is_folded = [&](Instruction one) {
+        return opcode_of(one) == op_constant && one.size() > 3 && composites.contains(one[1]);
+    };
     bool are_null = true;
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        if ((opcode == op_type_vector || opcode == op_type_matrix) && count == 4) {
-            composites.insert(word_at(code, index + 1));
-        } else if (opcode == op_constant && count > 3 && composites.contains(word_at(code, index + 1))) {
-            found.emplace_back(index, count);
-            for (std::size_t word = 3; word < count; ++word) {
-                are_null = are_null && word_at(code, index + word) == 0;
-            }
+    Words repaired;
+    put(repaired, Instruction(module).first(std::min(module.size(), header_words)));
+    const bool whole = each_instruction(module, [&](Instruction one) {
+        const std::uint32_t opcode = opcode_of(one);
+        if ((opcode == op_type_vector || opcode == op_type_matrix) && one.size() == 4) {
+            composites.insert(one[1]);
+        } else if (is_folded(one)) {
+            const Instruction value = one.subspan(3);
+            are_null = are_null && std::ranges::all_of(value, [](std::uint32_t word) { return word == 0; });
+            return put(repaired, op_constant_null, {one[1], one[2]});
         }
+        put(repaired, one);
     });
-    if (!are_null) {
-        return false;
-    }
-    constexpr std::uint32_t null_words = 3;
-    constexpr std::uint32_t first = null_words << 16U | op_constant_null;
-    for (auto one = found.rbegin(); one != found.rend(); ++one) {
-        const auto [index, count] = *one;
-        std::memcpy(code.data() + index * sizeof(first), &first, sizeof(first));
-        code.erase((index + null_words) * sizeof(first), (count - null_words) * sizeof(first));
-    }
-    return true;
+    if (whole && are_null) code = bytes_of(repaired);
+    return are_null;
 }
 
 constinit const Workaround folded_vectors{
