@@ -9,6 +9,10 @@ namespace kf::detail {
 inline constexpr int scalar_cost = 256;
 /// A NumPy scalar becomes another type than its own: decides between overloads that else cost the same.
 inline constexpr int not_own_cost = 1;
+/// torch.autocast() casts a tensor.
+inline constexpr int cast_cost = 5 * scalar_cost;
+/// A tensor that PyTorch watches is read for a number.
+inline constexpr int tensor_as_number_cost = 10 * scalar_cost;
 /// A whole number becomes a floating one.
 inline constexpr int to_floating_cost = 20 * scalar_cost;
 /// Dimensions of a tensor of scalars hold structs.

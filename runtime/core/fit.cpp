@@ -65,6 +65,7 @@ public:
         std::optional<Misfit> first;
         for (std::size_t i = 0; i < call_.parameters.size(); ++i) {
             const ParameterTree& parameter = call_.parameters[i];
+            if (!question_.globals && manifest::is_global(parameter.name)) continue;
             const std::size_t before = contents_;
             const std::size_t distance = distance_;
             if (!parameter_fits(parameter, question_.given[i], {nullptr, parameter.name})) {

@@ -21,6 +21,8 @@ struct FitQuestion {
     /// Whether to look into structs that are passed by value, and lists of structs. Without, whoever packs
     /// them says what is wrong.
     bool deep = true;
+    /// Whether globals count. Without, whoever makes the call sets them meanwhile.
+    bool globals = true;
 };
 
 /// Returns what it costs to take what is given, or nothing when the call can't.

@@ -5,6 +5,7 @@
 #include <kf/invoke.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,6 +13,13 @@
 #include "core/manifest.h"
 
 namespace kf::detail {
+
+/// An extent that nobody knows, as of code that is traced: it fits any.
+inline constexpr std::int64_t unknown_extent = -1;
+
+inline bool fits_extent(std::int64_t given, std::int64_t wanted) {
+    return given == wanted || given == unknown_extent;
+}
 
 /// Why something isn't taken.
 struct Refusal {

@@ -111,7 +111,7 @@ private:
     }
     [[nodiscard]] const Candidate& first_counting() const { return *counting().front(); }
     [[nodiscard]] FitQuestion question(const Candidate& candidate, bool deep) const {
-        return {*candidate.call, candidate.given, asked_.forward, asked_.recorded, deep};
+        return {*candidate.call, candidate.given, asked_.forward, asked_.recorded, deep, asked_.globals};
     }
     [[nodiscard]] std::string signature(const Candidate& candidate) const {
         return "\n  " + describe(asked_.function, *candidate.call);

@@ -26,6 +26,7 @@ struct Resolution {
     std::span<const Candidate> candidates;  ///< at least one
     bool forward = true;                    ///< see FitQuestion
     bool recorded = false;
+    bool globals = true;
 };
 
 /// Returns the candidate of the least cost. Ranks and scalar types decide, and what structs hold; extents

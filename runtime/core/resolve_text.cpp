@@ -14,10 +14,13 @@ namespace {
 /// NumPy's name of a type: "float64".
 std::string dtype_name(ScalarType scalar) { return manifest::scalar_words[static_cast<std::size_t>(scalar)]; }
 
-/// "(2, 3)", "(3,)": a shape as NumPy and PyTorch show it.
+/// "(2, 3)", "(3,)": a shape as NumPy and PyTorch show it, "(?, 3)" where extents aren't known.
 std::string tuple_text(const Dims& shape) {
     std::string text = "(";
-    for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        text += i == 0 ? "" : ", ";
+        text += shape[i] == unknown_extent ? "?" : std::to_string(shape[i]);
+    }
     return text + (shape.size() == 1 ? ",)" : ")");
 }
 

@@ -39,6 +39,8 @@ std::string path_of(py::handle path, const Where& where);
 void bind_gil(py::module_& module);
 void bind_errors(py::module_& module);
 void bind_described_calls(py::module_& module);
+void bind_described_tensors(py::module_& module);
+void bind_watched_overloads(py::module_& module);
 void bind_device(py::module_& module);
 void bind_tensor(py::module_& module);
 void bind_buffer(py::module_& module);

@@ -9,13 +9,12 @@
 #include "core/kinds/questions.h"
 #include "core/python_names.h"
 #include "core/roles.h"
+#include "core/views.h"
 #include "python/common.h"
 #include "python/errors.h"
 #include "python/function_types.h"
 #include "python/global_gradients.h"
-#include "python/overloads.h"
 #include "python/torch_state.h"
-#include "python/watched.h"
 
 namespace kf::python {
 namespace {
@@ -63,8 +62,19 @@ struct TakesAnyBytes {
 
 py::tuple numbers(const std::vector<std::int64_t>& values) { return py::tuple(py::cast(values)); }
 
-py::dict describe_leaf(const Argument& argument) {
+/// The extents of what a call makes for an argument; -1 - d is that of the call's dimension d.
+std::vector<std::int64_t> made_extents(const Argument& argument, std::int64_t call_rank) {
+    Dims dimensions;
+    for (std::int64_t d = 0; d < call_rank; ++d) dimensions.push_back(-1 - d);
+    const Dims extents = detail::made_extents(argument, dimensions);
+    return {extents.begin(), extents.end()};
+}
+
+py::dict describe_leaf(const manifest::Call& call, std::size_t number) {
+    const Argument& argument = call.arguments[number];
     py::dict leaf;
+    leaf["first"] = number;
+    leaf["count"] = 1;
     leaf["name"] = argument.name;
     leaf["role"] = word_of(argument.role, role_words);
     leaf["passing"] = word_of(manifest::passed_as(argument), passing_words);
@@ -75,7 +85,6 @@ py::dict describe_leaf(const Argument& argument) {
     leaf["extents"] = numbers(argument.element.extents);
     leaf["rank"] = argument.rank;
     leaf["call_rank"] = argument.call_rank;
-    leaf["inner_rank"] = argument.inner_rank;
     leaf["trailing"] = numbers(argument.trailing);
     leaf["map"] = numbers(argument.map);
     leaf["differentiable"] = argument.differentiable;
@@ -85,6 +94,7 @@ py::dict describe_leaf(const Argument& argument) {
     leaf["combined"] = manifest::is_combined(argument);
     leaf["contiguous"] = manifest::requires_contiguous(argument);
     leaf["any_bytes"] = std::visit(TakesAnyBytes(), argument.kind);
+    leaf["made"] = numbers(made_extents(argument, call.rank));
     leaf["is_struct"] = false;
     return leaf;
 }
@@ -97,7 +107,12 @@ py::dict describe_structs(const manifest::Call& call, const std::string& name, c
             .subspan(static_cast<std::size_t>(structure.leaf), static_cast<std::size_t>(structure.leaves));
     const Argument& first = leaves.front();
     const auto gradient = std::ranges::max(leaves, {}, &Argument::gradient).gradient;
-    py::dict leaf = describe_leaf(first);
+    py::dict leaf = describe_leaf(call, static_cast<std::size_t>(structure.leaf));
+    auto made = made_extents(first, call.rank);
+    made.resize(static_cast<std::size_t>(first.rank));
+    made.insert(made.end(), scalars.extents.begin(), scalars.extents.end());
+    leaf["count"] = structure.leaves;
+    leaf["made"] = numbers(made);
     leaf["name"] = name;
     leaf["role"] = word_of(manifest::role_of(call, structure), role_words);
     leaf["text"] = structure.type + " tensor[" + std::to_string(first.rank) + "]";
@@ -138,7 +153,7 @@ void describe_leaves(const FunctionInfo& info, const manifest::Call& call, const
     }
     for (std::size_t i = first; i < end; ++i) {
         described.places.push_back(described.leaves.size());
-        described.leaves.append(describe_leaf(call.arguments[i]));
+        described.leaves.append(describe_leaf(call, i));
     }
 }
 
@@ -214,15 +229,6 @@ py::dict describe_call(const FunctionInfo& info, std::size_t number) {
     return described;
 }
 
-const Function& function_given(const py::object& given) {
-    const Function* const function = held_function(given);
-    if (function == nullptr) {
-        refuse(ErrorCode::type_mismatch, {"describe_calls", {}},
-               "a kf.Function is needed, not " + shown(given));
-    }
-    return *function;
-}
-
 py::object launch_of(const Options& options) {
     if (!options.launch) return py::none();
     const auto& count = options.launch->count;
@@ -259,18 +265,6 @@ py::dict describe_calls(const py::object& given) {
     return described;
 }
 
-/// Chooses an overload, and makes no call.
-void resolve_call(const py::object& given, const py::tuple& args, const py::dict& kwargs) {
-    const Function& function = function_given(given);
-    const KeptArguments kept(args, kwargs);
-    Arguments arguments = kept.view();
-    arguments.globals = function.globals();
-    try {
-        Overloads(function.info(), detail::PassKind::forward, nullptr, arguments).resolve();
-    } catch (const WatchedCall&) {  // by more than autograd, for whose tracing none is chosen here
-    }
-}
-
 }  // namespace
 
 void bind_described_calls(py::module_& module) {
@@ -290,8 +284,6 @@ void bind_described_calls(py::module_& module) {
             return tensors_in(function.info(), function.globals());
         },
         py::arg("function"), "The torch.Tensors that a function's globals are set to, or hold.");
-    module.def("_resolve_call", &resolve_call, py::arg("function"), py::arg("args"), py::arg("kwargs"),
-               "Raises what a call that isn't watched raises where no overload takes its arguments.");
     module.def("describe_calls", &describe_calls, py::arg("function"),
                "What a function's calls take and give, as dicts and lists.");
 }

@@ -168,10 +168,8 @@ bool take_tensor(const dlpack::Tensor& given, ForeignTensor& tensor, Refusal* wh
     if (!take_device(given.device, tensor, why) || !take_shape(given.ndim, why)) return false;
     const std::optional<ScalarType> scalar = scalar_from(given.dtype);
     if (!scalar) {
-        return refused(why, ErrorCode::type_mismatch, [&] {
-            return "kernels have no dtype " + element_text(given.dtype) +
-                   ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known";
-        });
+        return refused(why, ErrorCode::type_mismatch,
+                       [&] { return "kernels have no dtype " + element_text(given.dtype) + known_dtypes; });
     }
     tensor.scalar = *scalar;
     const auto rank = static_cast<std::size_t>(given.ndim);

@@ -174,9 +174,9 @@ ForeignTensor from_interface(py::handle value, const py::object& given, const Wh
     const py::dtype dtype = numpy_dtype(type, where);
     const std::optional<ScalarType> scalar = scalar_of(dtype);
     if (!scalar) {
-        refuse(ErrorCode::type_mismatch, where,
-               "kernels have no dtype " + std::string(py::str(static_cast<py::handle>(dtype))) +
-                   ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known");
+        refuse(
+            ErrorCode::type_mismatch, where,
+            "kernels have no dtype " + std::string(py::str(static_cast<py::handle>(dtype))) + known_dtypes);
     }
     tensor.scalar = *scalar;
     tensor.shape = dims_of(shape, "shape", where);

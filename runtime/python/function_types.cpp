@@ -669,6 +669,13 @@ const Function* held_function(py::handle object) {
     return Py_IS_TYPE(object.ptr(), types().function) ? &function_of(object.ptr()) : nullptr;
 }
 
+const Function& function_given(py::handle object) {
+    const Function* const function = held_function(object);
+    if (function == nullptr)
+        refuse(ErrorCode::type_mismatch, {}, "a kf.Function is needed, not " + shown(object));
+    return *function;
+}
+
 const Function* held_backward(py::handle object) {
     return Py_IS_TYPE(object.ptr(), types().backward) ? &function_of(object.ptr()) : nullptr;
 }

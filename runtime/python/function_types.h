@@ -11,6 +11,9 @@ py::object make_function(const Function& function);
 /// Returns the function of a kf.Function, for as long as that lives; null of anything else.
 const Function* held_function(py::handle object);
 
+/// The same, or throws of anything else.
+const Function& function_given(py::handle object);
+
 /// The same of a kf.Backward.
 const Function* held_backward(py::handle object);
 

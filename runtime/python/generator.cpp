@@ -202,6 +202,14 @@ const Generator* as_generator(py::handle value) {
     return nullptr;
 }
 
+std::optional<GeneratorKind> generator_of_class(py::handle value) {
+    if (value.is(py::type::of<GridObject>())) return GeneratorKind::grid;
+    if (value.is(py::type::of<RangeObject>())) return GeneratorKind::range;
+    if (value.is(py::type::of<WangHashObject>())) return GeneratorKind::wang_hash;
+    if (value.is(py::type::of<RandFloatObject>())) return GeneratorKind::rand_float;
+    return std::nullopt;
+}
+
 py::object grid_of_shape(py::handle shape, const Where& where) {
     return py::cast(grid_object(shape, py::none(), py::none(), where));
 }

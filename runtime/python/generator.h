@@ -5,6 +5,7 @@
 #include <kf/generator.h>
 
 #include <array>
+#include <optional>
 
 #include "python/common.h"
 
@@ -26,6 +27,8 @@ struct Generator {
 
 /// Null when `value` isn't one.
 const Generator* as_generator(py::handle value);
+/// Which kind of generators `value` is the class of; nothing for anything else.
+std::optional<detail::GeneratorKind> generator_of_class(py::handle value);
 /// Makes a kf.Grid of its shape, an int or a sequence of them.
 py::object grid_of_shape(py::handle shape, const Where& where);
 /// Null when `value` isn't of exactly one of their classes, or holds nothing.

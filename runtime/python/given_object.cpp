@@ -23,8 +23,10 @@
 namespace kf::python {
 
 using detail::ArgShape;
+using detail::fits_extent;
 using detail::Refusal;
 using detail::refused;
+using detail::unknown_extent;
 using manifest::Form;
 using manifest::HostPassing;
 using manifest::OwnStruct;
@@ -56,6 +58,12 @@ Dims call_extents(const TextureShape& shape) {
     if (shape.is_array || shape.is_cube) extents.push_back(shape.layers);
     for (const std::int64_t extent : shape.extents) extents.push_back(extent);
     return extents;
+}
+
+/// What torch.autocast() may give a copy of another type: what is read alone, as a view may be.
+bool may_be_cast(const manifest::Argument& argument) {
+    return manifest::passes_elements(argument) && is_floating(argument.element.scalar) &&
+           argument.role == Role::in && (!writes_elements(argument) || has_one_gradient(argument));
 }
 
 /// How a tensor of another library gets in; empty for what is none.
@@ -126,6 +134,10 @@ void GivenObject::see_texture() {
 
 /// From here on a tensor of PyTorch's is the array or the tensor that it is seen as.
 void GivenObject::see_torch() {
+    if (reader_.described) {
+        is_described_ = is_describable(content_);
+        return;
+    }
     const TorchKind kind = torch_kind(content_.ptr());
     if (kind == TorchKind::none) return;
     const Torch& torch = *Torch::loaded();
@@ -152,6 +164,12 @@ GivenObject::Read& GivenObject::elements() {
     shape.is_torch = torch_ != nullptr;
     if (torch_ != nullptr && !torch_->is_readable()) {
         read.fault = torch_->fault;
+        return read;
+    }
+    if (is_described_) {
+        shape = described().shape;
+        read.is_elements = described().is_known;
+        if (!read.is_elements) read.fault = {ErrorCode::type_mismatch, unknown_dtype_text(described())};
         return read;
     }
     if (generator_ != nullptr) {
@@ -246,12 +264,16 @@ const ArgShape* GivenObject::as_given(const manifest::Call& call, const manifest
         return nullptr;
     }
     if (!is_right_resource(argument, why)) return nullptr;
-    if (output && written && tensor_ == nullptr && texture_ == nullptr &&
+    if (output && written && tensor_ == nullptr && texture_ == nullptr && !is_described_ &&
         !py::isinstance<py::array>(content_)) {
         return no([&] {
             return "an output is written to a kf.Tensor or a NumPy array, not to " + shown(given_) +
                    (is_foreign(content_.ptr()) ? way_in(content_) : "; out=np.ndarray makes a new array");
         });
+    }
+    if (reader_.described) {
+        if (const ArgShape* const shape = as_cast(argument)) return shape;
+        if (const ArgShape* const shape = as_any_generator(argument)) return shape;
     }
     const Read& read = elements();
     if (!read.is_elements) {
@@ -276,6 +298,34 @@ const ArgShape* GivenObject::as_given(const manifest::Call& call, const manifest
         });
     }
     return &read.shape;
+}
+
+DescribedTensor& GivenObject::described() {
+    if (description_ == nullptr) description_ = std::make_unique<DescribedTensor>(describe_tensor(content_));
+    return *description_;
+}
+
+/// A tensor that torch.autocast() casts to what the argument takes; null for others.
+const ArgShape* GivenObject::as_cast(const manifest::Argument& argument) {
+    if (!is_described_ || !reader_.casts || !may_be_cast(argument)) return nullptr;
+    DescribedTensor& tensor = described();
+    const ScalarType wanted = argument.element.scalar;
+    if (!tensor.may_cast || (tensor.is_known && tensor.shape.scalar == wanted)) return nullptr;
+    tensor.cast = tensor.shape;
+    tensor.cast.scalar = wanted;
+    tensor.cast.is_cast = true;
+    return &tensor.cast;
+}
+
+/// A generator of which traced code says the class alone; null for anything else.
+const ArgShape* GivenObject::as_any_generator(const manifest::Argument& argument) {
+    const auto generator = generator_of_class(content_);
+    if (!generator) return nullptr;
+    ArgShape& shape = read().shape;
+    shape.kind = ArgShape::Kind::generator;
+    shape.generator = *generator;
+    shape.shape = Dims(static_cast<std::size_t>(argument.call_rank), unknown_extent);
+    return &shape;
 }
 
 bool GivenObject::take_names(const manifest::Argument& argument, Refusal* why) {
@@ -319,7 +369,8 @@ bool GivenObject::is_right_resource(const manifest::Argument& argument, Refusal*
 
 const ArgShape* GivenObject::as_value(Refusal* why) {
     const bool is_resource = texture_ != nullptr || sampler_ != nullptr;
-    if (differentiable_ == nullptr && generator_ == nullptr && tensor_ == nullptr && !is_resource) {
+    const bool is_tensor = tensor_ != nullptr || is_described_;
+    if (differentiable_ == nullptr && generator_ == nullptr && !is_tensor && !is_resource) {
         const Read& read = elements();
         if (read.is_elements) return &read.shape;
         if (!read.fault.text.empty()) {
@@ -464,7 +515,7 @@ void GivenObject::each_element(const std::function<bool(Given&)>& visit) {
 const Dims* GivenObject::as_structs(const manifest::Call& call, const ParameterTree& structure, bool& is_list,
                                     Refusal* why) {
     is_list = false;
-    if (torch_ != nullptr) return as_torch_structs(call, structure, why);
+    if (torch_ != nullptr || is_described_) return as_torch_structs(call, structure, why);
     Refusal none;
     if (tensor_ == nullptr && !python::is_list(content_) && !py::isinstance<py::array>(content_))
         take_stand_in(none);
@@ -509,7 +560,7 @@ const Dims* GivenObject::as_structs(const manifest::Call& call, const ParameterT
 /// Takes a tensor of PyTorch's, which has no structs, for those whose scalars it holds.
 const Dims* GivenObject::as_torch_structs(const manifest::Call& call, const ParameterTree& structure,
                                           Refusal* why) {
-    if (!torch_->is_readable()) {
+    if (torch_ != nullptr && !torch_->is_readable()) {
         if (why != nullptr) *why = torch_->fault;
         return nullptr;
     }
@@ -529,9 +580,13 @@ const Dims* GivenObject::as_torch_structs(const manifest::Call& call, const Para
     const Dims& shape = read.shape.shape;
     const std::vector<std::int64_t>& extents = wanted->extents;
     const auto rank = static_cast<std::size_t>(call.arguments[static_cast<std::size_t>(structure.leaf)].rank);
-    const bool is_of_type = read.shape.scalar == wanted->scalar;
+    const bool is_cast = is_described_ && reader_.casts && described().may_cast &&
+                         is_floating(wanted->scalar) && role_of(call, structure) != Role::inout;
+    const bool is_of_type = is_cast || (read.is_elements && read.shape.scalar == wanted->scalar);
     const bool is_of_rank = shape.size() == rank + extents.size();
-    if (!is_of_type || !is_of_rank || !std::equal(extents.begin(), extents.end(), shape.begin() + rank)) {
+    if (!is_of_type || !is_of_rank ||
+        !std::equal(extents.begin(), extents.end(), shape.begin() + rank,
+                    [](auto one, auto given) { return fits_extent(given, one); })) {
         refused(why,
                 !is_of_type   ? ErrorCode::type_mismatch
                 : !is_of_rank ? ErrorCode::rank_mismatch
@@ -550,7 +605,9 @@ const Dims* GivenObject::as_torch_structs(const manifest::Call& call, const Para
     return &read.structs;
 }
 
-int GivenObject::structs_cost() const { return torch_ != nullptr ? detail::scalars_as_structs_cost : 0; }
+int GivenObject::structs_cost() const {
+    return torch_ != nullptr || is_described_ ? detail::scalars_as_structs_cost : 0;
+}
 
 std::string GivenObject::text() const { return shown(given_); }
 

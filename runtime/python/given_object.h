@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/given.h"
+#include "python/described_tensors.h"
 #include "python/host_argument.h"
 #include "python/struct_views.h"
 #include "python/structs.h"
@@ -24,6 +25,9 @@ struct Reader {
     const StructClasses& classes;
     detail::PassKind pass;
     bool recorded;
+    /// Whether tensors of PyTorch's are described only, since something watches the call.
+    bool described = false;
+    bool casts = false;  ///< of those, whether torch.autocast() casts them
     mutable TorchCall torch{pass};
 };
 
@@ -53,6 +57,11 @@ public:
     bool is_object(bool part) override;
     GivenObject& as_struct(const manifest::ParameterTree& structure, bool tangent) override;
     GivenObject* field(const manifest::ParameterTree& structure, std::size_t field) override;
+    /// Returns a field, or its default value; null where there is neither.
+    GivenObject* field_or_default(const manifest::ParameterTree& structure, std::size_t field) {
+        GivenObject* const found = this->field(structure, field);
+        return found != nullptr ? found : default_field(structure, field);
+    }
     GivenObject* default_field(const manifest::ParameterTree& structure, std::size_t field) override;
     std::string other_field(const manifest::ParameterTree& structure) override;
     bool lists_fields() override { return PyDict_Check(content_.ptr()) != 0; }
@@ -109,6 +118,9 @@ private:
     const ArgShape* as_given(const manifest::Call& call, const manifest::Argument& argument, bool by_value,
                              detail::Refusal* why);
     const ArgShape* as_value(detail::Refusal* why);
+    DescribedTensor& described();
+    const ArgShape* as_cast(const manifest::Argument& argument);
+    const ArgShape* as_any_generator(const manifest::Argument& argument);
     bool is_right_resource(const manifest::Argument& argument, detail::Refusal* why);
     py::object find(const manifest::ParameterTree& structure, std::size_t field);
     py::dict own_form(const manifest::ParameterTree& structure, bool tangent) const;
@@ -128,6 +140,8 @@ private:
     const Texture* texture_ = nullptr;
     const Sampler* sampler_ = nullptr;    ///< beside a texture: the other one of a pair
     std::unique_ptr<TorchTensor> torch_;  ///< null where `content_` isn't PyTorch's
+    bool is_described_ = false;           ///< one of PyTorch's tensors, where these are only described
+    std::unique_ptr<DescribedTensor> description_;  ///< of that, once asked for
     Read* read_ = nullptr;
     /// By the field's name; null for one that isn't there.
     std::vector<std::pair<std::string_view, std::unique_ptr<GivenObject>>> fields_;

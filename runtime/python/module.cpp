@@ -30,6 +30,8 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_unlaunched_call(module);
     kf::python::bind_loaded_module(module);
     kf::python::bind_described_calls(module);
+    kf::python::bind_described_tensors(module);
+    kf::python::bind_watched_overloads(module);
     kf::python::refuse_pickling(module);
     kf::python::reword_refusals(module);
     kf::python::fix_classes(module);

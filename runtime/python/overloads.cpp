@@ -48,7 +48,8 @@ void add(const manifest::Call& call, const ParameterTree& tree, GivenObject* giv
         add(call, tree.fields[i],
             given == nullptr ? nullptr
             : array          ? &given->element(i)
-                             : given->field(tree, i),
+            : tangent        ? given->field(tree, i)
+                             : given->field_or_default(tree, i),
             items);
     }
 }
@@ -70,10 +71,15 @@ bool is_setting(std::string_view keyword) {
 
 Overloads::Overloads(const FunctionInfo& info, PassKind pass, const RecordedCalls* encoder,
                      const Arguments& arguments)
-    : info_(info),
-      arguments_(arguments),
-      encoder_(encoder),
-      reader_{*info.views, *info.classes, pass, encoder != nullptr} {
+    : Overloads(info, encoder, arguments, {*info.views, *info.classes, pass, encoder != nullptr}) {}
+
+Overloads::Overloads(const FunctionInfo& info, const Arguments& arguments, bool casts)
+    : Overloads(info, nullptr, arguments,
+                {*info.views, *info.classes, PassKind::forward, false, true, casts}) {}
+
+Overloads::Overloads(const FunctionInfo& info, const RecordedCalls* encoder, const Arguments& arguments,
+                     Reader reader)
+    : info_(info), arguments_(arguments), encoder_(encoder), reader_(std::move(reader)) {
     for (PyObject* value : arguments.positional) objects_.emplace_back(reader_, value, &memory_);
     const Keywords& keywords = arguments.keywords;
     for (std::size_t i = 0; i < keywords.size(); ++i)
@@ -98,11 +104,21 @@ void Overloads::resolve() {
     if (all || has_pass(info_, reader_.pass)) add_list(info_, own_);
     for (const auto& other : info_.others)
         if (all || !lacks_pass(other)) add_list(*other, others_.emplace_back(&memory_));
-    const std::size_t best =
-        detail::resolve({info_.function, candidates, runs_forward(reader_.pass), reader_.recorded});
+    const std::size_t best = detail::resolve(
+        {info_.function, candidates, runs_forward(reader_.pass), reader_.recorded, !reader_.described});
     const std::size_t list = candidates[best].list;
     chosen_ = list == 0 ? &own_ : &*std::next(others_.begin(), static_cast<std::ptrdiff_t>(list) - 1);
     overload_ = static_cast<std::size_t>(candidates[best].call - info_.function.calls.data());
+}
+
+bool Overloads::take_as(std::size_t overload) {
+    const auto has = [&](const FunctionInfo& info) { return std::ranges::count(info.calls, overload) > 0; };
+    const auto other = std::ranges::find_if(info_.others, [&](const auto& one) { return has(*one); });
+    own_.info = has(info_) || other == info_.others.end() ? &info_ : other->get();
+    take(own_);
+    chosen_ = &own_;
+    overload_ = overload;
+    return !own_.refused;
 }
 
 void Overloads::add_items(std::pmr::vector<GivenObject*>& items) const {
@@ -232,6 +248,7 @@ bool Overloads::check_missing(TakenArguments& taken) const {
     for (std::size_t i = 0; i < taken.given.size(); ++i) {
         const HostParameter& parameter = taken.info->parameters[i];
         if (taken.given[i] != nullptr || parameter.hidden || parameter.tangent_of) continue;
+        if (parameter.is_global && reader_.described) continue;
         if (!is_only_written(parameter.role)) {
             taken.refused = missing(*taken.info, i);
             return false;

@@ -33,12 +33,17 @@ public:
     /// `encoder`: null for a call that runs at once.
     Overloads(const FunctionInfo& info, detail::PassKind pass, const RecordedCalls* encoder,
               const Arguments& arguments);
+    /// Those of a call that PyTorch watches, whose tensors are described only. `casts`: by torch.autocast().
+    Overloads(const FunctionInfo& info, const Arguments& arguments, bool casts);
     Overloads(const Overloads&) = delete;
     Overloads& operator=(const Overloads&) = delete;
 
     /// Resolves the call: the overload of the least cost. Throws what is wrong where none takes the
     /// arguments, or several do.
     void resolve();
+    /// The same where the overload is known, as the same kinds of arguments have meant it before. Returns
+    /// false where they aren't for its parameters.
+    bool take_as(std::size_t overload);
 
     // Then:
     [[nodiscard]] const TakenArguments& taken() const { return *chosen_; }
@@ -48,6 +53,8 @@ public:
     void add_items(std::pmr::vector<GivenObject*>& items) const;
 
 private:
+    Overloads(const FunctionInfo& info, const RecordedCalls* encoder, const Arguments& arguments,
+              Reader reader);
     void take(TakenArguments& taken);
     void take_globals(TakenArguments& taken);
     bool take_keyword(TakenArguments& taken, py::handle key, GivenObject& value);

@@ -171,8 +171,7 @@ std::optional<ScalarType> scalar_of(const py::array& array, Refusal* why) {
     const bool foreign = dtype.byteorder() == '>' || dtype.byteorder() == '<';
     refused(why, ErrorCode::type_mismatch, [&] {
         return "kernels have no dtype " + dtype_text(dtype) +
-               (foreign ? ": convert it to the machine's byte order"
-                        : ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known");
+               (foreign ? ": convert it to the machine's byte order" : known_dtypes);
     });
     return std::nullopt;
 }
@@ -196,9 +195,7 @@ ScalarType parse_dtype(py::handle dtype, const Where& where) {
     if (dtype.is_none()) return ScalarType::float32;
     const py::dtype parsed = numpy_dtype(dtype, where);
     if (const auto scalar = scalar_of(parsed)) return *scalar;
-    refuse(ErrorCode::type_mismatch, where,
-           "kernels have no dtype " + dtype_text(parsed) +
-               ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known");
+    refuse(ErrorCode::type_mismatch, where, "kernels have no dtype " + dtype_text(parsed) + known_dtypes);
 }
 
 std::optional<ScalarType> own_type(py::handle value) {

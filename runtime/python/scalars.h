@@ -12,6 +12,10 @@
 
 namespace kf::python {
 
+/// What is said of a dtype that kernels don't have.
+inline constexpr const char* known_dtypes =
+    ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known";
+
 /// "float32": NumPy's name.
 const char* numpy_name(ScalarType scalar);
 py::dtype dtype_of(ScalarType scalar);

@@ -190,6 +190,12 @@ py::object Torch::dtype(ScalarType scalar) const {
     return known;
 }
 
+std::optional<ScalarType> Torch::scalar(py::handle wanted) const {
+    for (std::size_t i = 0; i < dtypes_.size(); ++i)
+        if (dtype(static_cast<ScalarType>(i)).is(wanted)) return static_cast<ScalarType>(i);
+    return std::nullopt;
+}
+
 py::object Torch::empty(const py::tuple& shape, ScalarType scalar, const py::object& device) const {
     const py::object type = dtype(scalar);
     const std::array<PyObject*, 3> arguments{shape.ptr(), type.ptr(), device.ptr()};

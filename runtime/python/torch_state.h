@@ -4,6 +4,7 @@
 #include <kf/types.h>
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "python/common.h"
@@ -69,6 +70,8 @@ public:
     [[nodiscard]] py::object device(PyObject* tensor) const { return device_(tensor); }
     [[nodiscard]] py::object dtype(PyObject* tensor) const { return dtype_(tensor); }
     [[nodiscard]] py::object dimensions(PyObject* tensor) const { return ndim_(tensor); }
+    /// The scalar type of one of PyTorch's dtypes; nothing for those that kernels don't have.
+    [[nodiscard]] std::optional<ScalarType> scalar(py::handle dtype) const;
     /// Returns whether the class is torch.Tensor or torch.nn.Parameter itself.
     [[nodiscard]] bool is_own(PyTypeObject* type) const { return type == tensor_ || type == parameter_; }
 

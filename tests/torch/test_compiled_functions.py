@@ -118,7 +118,9 @@ def test_calls_that_are_no_operators_break_the_graph(gradients: ModuleType) -> N
         kf.ArgumentError, match=r"argument 'x': .*expected scalar type Float but found Double"
     ):
         compiled(lambda x: gradients.squashed(x, 0.5), fullgraph=False)(wrong)
-    with pytest.raises(Exception, match=refusal("argument 'x': expected scalar type Float but found Double")):
+    with pytest.raises(
+        Exception, match=refusal(r"argument 'x': .* expected scalar type Float but found Double")
+    ):
         compiled(lambda x: gradients.squashed(x, 0.5))(wrong)
 
 

@@ -562,7 +562,7 @@ def test_overloads_are_called_by_what_they_take(gradients: ModuleType, torch_dev
 
 def test_traced_calls_are_refused_by_name(gradients: ModuleType, torch_device: str) -> None:
     operator = gradients.polynomial.torch()
-    with pytest.raises(Exception, match="argument 'x': expected scalar type Float but found Double"):
+    with pytest.raises(Exception, match=r"argument 'x': .* expected scalar type Float but found Double"):
         torch.compile(lambda x: operator(2.0, 8.0, -1.0, x), fullgraph=True, backend="eager")(
             torch.ones(3, dtype=torch.float64, device=torch_device)
         )

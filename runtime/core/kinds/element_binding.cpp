@@ -8,6 +8,7 @@
 #include "core/bind_layout.h"
 #include "core/conversion_costs.h"
 #include "core/describe.h"
+#include "core/given.h"
 #include "core/tensor_state.h"
 #include "core/views.h"
 
@@ -25,7 +26,7 @@ bool takes_components(const Argument& argument) {
 /// The last extents of `shape` are the element's.
 bool ends_with(const Dims& shape, const std::vector<std::int64_t>& extents) {
     for (std::size_t i = 0; i < extents.size(); ++i) {
-        if (shape[shape.size() - extents.size() + i] != extents[i]) {
+        if (!fits_extent(shape[shape.size() - extents.size() + i], extents[i])) {
             return false;
         }
     }
@@ -106,13 +107,14 @@ std::optional<int> element_cost(const Argument& argument, const ArgShape& given)
     } else if (given.scalar != wanted) {
         return std::nullopt;
     }
-    return total;
+    return given.is_cast ? total + cast_cost : total;
 }
 
 std::optional<int> tensor_cost(const Argument& argument, const ArgShape& given) {
     std::optional<int> cost = element_cost(argument, given);
     // What lies on the host already is sooner a value than a tensor of rank 0.
-    const bool on_host = given.kind == ArgShape::Kind::weak || given.kind == ArgShape::Kind::array;
+    const bool on_host =
+        given.kind == ArgShape::Kind::weak || (given.kind == ArgShape::Kind::array && !given.is_watched);
     if (cost && on_host && argument.rank == 0) {
         *cost += last_resort_cost;
     }

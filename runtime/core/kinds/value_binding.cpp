@@ -45,7 +45,8 @@ std::optional<int> conversion_cost(const kinds::Value&, const Argument& argument
         const std::optional<int> conversion = weak_cost(given, argument.element.scalar);
         return conversion ? std::optional(*conversion + repeated_cost) : std::nullopt;
     }
-    return element_cost(argument, given);
+    const std::optional<int> cost = element_cost(argument, given);
+    return cost && given.is_watched ? std::optional(*cost + tensor_as_number_cost) : cost;
 }
 
 /// Kernels write what is given for pushed gradients as the value's scalars.

@@ -213,6 +213,8 @@ struct ArgShape {
     Dims shape;  ///< the element's own extents (float3) come last
     GeneratorKind generator = GeneratorKind::none;
     bool is_torch = false;    ///< of arrays and tensors: they are PyTorch's, whose words are used
+    bool is_watched = false;  ///< by PyTorch: rather a tensor than a number
+    bool is_cast = false;     ///< by autocast(), to `scalar`
     bool components = false;  ///< of weak ones: the last extent is of x, y, z, w, so it takes a vector
     std::optional<ScalarType> own = {};  ///< of a weak number: its own type, which NumPy's scalars have
     const AnyTexture* texture = nullptr;

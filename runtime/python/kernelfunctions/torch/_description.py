@@ -32,6 +32,9 @@ class Leaf:
     """One argument of a call, or one field of it: manifest::Argument."""
 
     index: int
+    #: The first of the manifest's that it is, and how many these are.
+    first: int
+    count: int
     name: str
     role: str
     passing: str
@@ -42,7 +45,6 @@ class Leaf:
     extents: tuple[int, ...]
     rank: int
     call_rank: int
-    inner_rank: int
     trailing: tuple[int, ...]
     map: tuple[int, ...]
     differentiable: bool
@@ -52,6 +54,8 @@ class Leaf:
     combined: bool
     contiguous: bool
     any_bytes: bool
+    #: The extents of what the call makes for it: -1 - d is that of the call's dimension d.
+    made: tuple[int, ...]
     #: Whether its last extents are those of structs, whose scalars a tensor of PyTorch's holds.
     is_struct: bool
 
@@ -72,6 +76,11 @@ class Leaf:
     def is_memory(self) -> bool:
         """Whether a tensor is given for it."""
         return self.passing in ("tensor", "buffer", "pointer")
+
+    @property
+    def is_texture(self) -> bool:
+        """Whether a texture or a sampler is given for it."""
+        return self.passing in ("texture", "sampler")
 
     @property
     def is_cast_by_autocast(self) -> bool:

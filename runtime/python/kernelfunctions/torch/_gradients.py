@@ -7,11 +7,11 @@ import torch
 
 from kernelfunctions import _kf
 from kernelfunctions._kf import with_gradients
-from kernelfunctions.torch._choice import Slot
 from kernelfunctions.torch._description import Leaf
 from kernelfunctions.torch._errors import refuse
 from kernelfunctions.torch._plan import Plan, number_of
 from kernelfunctions.torch._shapes import made_shape
+from kernelfunctions.torch._slots import Slot
 
 
 class GradientPass:

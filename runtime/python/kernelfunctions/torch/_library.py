@@ -15,14 +15,15 @@ from kernelfunctions import _kf
 from kernelfunctions._kf import flat_backward
 from kernelfunctions.torch._autograd import compute_gradients, refuse_second
 from kernelfunctions.torch._batching import batched_operator
-from kernelfunctions.torch._choice import MisfitError, TensorKind, is_cast_by_autocast, slots_of
+from kernelfunctions.torch._choice import tensor_kind
 from kernelfunctions.torch._description import Call, Description, Leaf
-from kernelfunctions.torch._errors import error, refuse
+from kernelfunctions.torch._errors import NoOperatorError, error, refuse
 from kernelfunctions.torch._gradients import flat_gradients
 from kernelfunctions.torch._named import apply_of
-from kernelfunctions.torch._plan import Cell, Plan, extents_of
-from kernelfunctions.torch._shapes import call_shape, made_shape
+from kernelfunctions.torch._plan import Cell, Plan
+from kernelfunctions.torch._shapes import made_shape
 from kernelfunctions.torch._signature import Signature, identifier, mutated_tensor
+from kernelfunctions.torch._slots import slots_of
 
 _lock = threading.Lock()
 _functorch_is_active = torch._C._are_functorch_transforms_active
@@ -82,7 +83,7 @@ class CallOperator:
         self.name = description.name
         self.module = identifier(description.module)
         tensors = [
-            TensorKind(slot.leaf.dtype, slot.leaf.ndim)
+            tensor_kind(slot.leaf.dtype, slot.leaf.ndim)
             if slot.leaf is not None and slot.leaf.is_memory
             else None
             for slot in self.signature.inputs
@@ -94,9 +95,11 @@ class CallOperator:
         self.globals = _kf._tensors_of_globals(function)
         self.plan = Plan(description, call, slots, is_traced=True).of(function)
         if not self.plan.tensors:
-            raise MisfitError("", "it takes no tensor")
+            raise NoOperatorError("", "it takes no tensor")
         if not self.plan.outputs:
-            raise MisfitError("", "it returns nothing and changes no argument: it writes to globals alone")
+            raise NoOperatorError(
+                "", "it returns nothing and changes no argument: it writes to globals alone"
+            )
         self.is_mutating = bool(self.plan.mutated)
         self.base = identifier(description.name) + suffix
         self.overload = self._overload(description)
@@ -109,7 +112,7 @@ class CallOperator:
         name = self.signature.overload
         alike = 1
         for call in description.calls[: self.call.number]:
-            with suppress(MisfitError):
+            with suppress(NoOperatorError):
                 alike += Signature(call).overload == name
         return name if alike == 1 else f"{name}_{alike}"
 
@@ -220,7 +223,7 @@ class CallOperator:
         def kernel(_keyset: Any, *given: Any) -> Any:
             cast = list(given)
             for i, dtype in wanted.items():
-                if is_cast_by_autocast(given[i]):
+                if given[i].is_floating_point() and given[i].dtype != torch.float64:
                     cast[i] = given[i].to(dtype)
             with torch._C._ExcludeDispatchKeyGuard(_AUTOCAST):
                 return op(*cast)
@@ -317,38 +320,6 @@ class CallOperator:
 
     # Fake kernels.
 
-    def _shape(self, values: Sequence[Any], more: Any) -> list[Any]:
-        given = {}
-        for slot, value in zip(self.signature.inputs, values, strict=True):
-            leaf = slot.leaf
-            if leaf is None:
-                continue
-            if isinstance(value, torch.Tensor):
-                self._check(leaf, value)
-            extents = extents_of(leaf, value)
-            if extents is not None:
-                given[leaf.index] = extents
-        if self.call.dispatch != "elements":
-            return []  # threads are counted by the host
-        return call_shape(self.name, self.call, given, (more or {}).get("shape"))
-
-    def _check(self, leaf: Leaf, value: torch.Tensor) -> None:
-        """Refuses what the kernel would refuse."""
-        if leaf.passing != "tensor":
-            return
-        if value.dtype != leaf.dtype:
-            refuse("type-mismatch", self.name, leaf.name, f"expected {leaf.dtype}, found {value.dtype}")
-        if value.dim() != leaf.ndim:
-            reason = f"expected {leaf.ndim} dimensions, found {value.dim()}"
-            refuse("rank-mismatch", self.name, leaf.name, reason)
-        first = leaf.call_rank + leaf.inner_rank
-        for k, (extent, found) in enumerate(zip(leaf.trailing, value.shape[first:], strict=True), first):
-            if extent != found:
-                reason = (
-                    f"dimension {k} of shape {list(value.shape)}: expected extent {extent}, found {found}"
-                )
-                refuse("shape-mismatch", self.name, leaf.name, reason)
-
     def _like(self, values: Sequence[Any]) -> torch.Tensor:
         like = values[self.plan.tensors[0]]
         for i in self.plan.tensors:
@@ -365,7 +336,7 @@ class CallOperator:
     def _made_fake(self, given: Sequence[Any]) -> list[torch.Tensor]:
         values, more = self._split(given, symbolic=True)
         like = self._like(values)
-        shape = self._shape(values, more)
+        shape = self.plan.shape(values, more)
         return [like.new_empty(made_shape(leaf, shape), dtype=leaf.dtype) for leaf in self.signature.made]
 
     def _forward_fake(self, *given: Any) -> Any:
@@ -499,7 +470,7 @@ def _takes_tensors(call: Call) -> bool:
 
 
 def _can_be_operator(call: Call) -> bool:
-    with suppress(MisfitError):
+    with suppress(NoOperatorError):
         return _takes_tensors(call) and bool(Signature(call).arguments)
     return False
 

@@ -8,17 +8,10 @@ from weakref import ref
 import torch
 
 from kernelfunctions import _kf
-from kernelfunctions.torch._choice import (
-    Slot,
-    Step,
-    TensorKind,
-    changed_numbers,
-    leaf_paths,
-    slots_of,
-)
 from kernelfunctions.torch._description import Call, Description, Leaf, Parameter
 from kernelfunctions.torch._errors import refuse
-from kernelfunctions.torch._shapes import call_shape, made_shape
+from kernelfunctions.torch._shapes import Given, call_shape, made_shape
+from kernelfunctions.torch._slots import Slot, Step, changed_numbers, leaf_paths, slots_of
 
 
 class Cell:
@@ -93,7 +86,7 @@ class Plan:
         slots = [self.slots[i] for i in self.inputs]
         leaves = [slot.leaf for slot in slots]
         self.tensors = tuple(
-            i for i, value in enumerate(taken) if isinstance(value, torch.Tensor | TensorKind)
+            i for i, value in enumerate(taken) if isinstance(value, torch.Tensor | _kf._TensorKind)
         )
         self.numbers = tuple(i for i in self.tensors if _passing(slots[i]) in ("value", "generator"))
         self.mutated = tuple(i for i in self.tensors if i not in self.numbers and _is_mutated(slots[i]))
@@ -419,17 +412,17 @@ class Plan:
 
     def shape(self, values: Sequence[Any], more: Mapping[str, Any] | None) -> list[Any]:
         """Returns the call's shape."""
-        given = {}
+        given: list[Given] = []
         for place, value in enumerate(values):
             leaf = self.slot(place).leaf
-            if leaf is not None:
-                extents = extents_of(leaf, value)
-                if extents is not None:
-                    given[leaf.index] = extents
-        return call_shape(self.name, self.call, given, (more or {}).get("shape"))
+            extents = None if leaf is None else _extents_of(leaf, value)
+            if leaf is not None and extents is not None:
+                dtype = value.dtype if isinstance(value, torch.Tensor) else None
+                given.append((leaf, dtype, extents))
+        return call_shape(self.function, self.call, given, (more or {}).get("shape"))
 
 
-def extents_of(leaf: Leaf, value: Any) -> Any:
+def _extents_of(leaf: Leaf, value: Any) -> Any:
     """Returns the shape that a value gives its leaf; None where it takes no part in the call's."""
     if leaf.passing == "value":
         return leaf.extents
@@ -443,10 +436,10 @@ def extents_of(leaf: Leaf, value: Any) -> Any:
         return None
     if has_shape:
         return value.shape
-    return lengths_of(value, leaf.rank) if leaf.is_struct else torch.tensor(value).shape
+    return _lengths_of(value, leaf.rank) if leaf.is_struct else torch.tensor(value).shape
 
 
-def lengths_of(value: Any, depth: int) -> list[int]:
+def _lengths_of(value: Any, depth: int) -> list[int]:
     """Returns how long lists are that are nested so deep."""
     lengths: list[int] = []
     while len(lengths) < depth and isinstance(value, list | tuple):

@@ -3,20 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kernelfunctions.torch._choice import (
-    MisfitError,
-    Slot,
-    Step,
-    TensorKind,
-    bind,
-    changed_numbers,
-    field_of,
-    values_of,
-)
+from kernelfunctions import _kf
 from kernelfunctions.torch._description import Call, Leaf, Parameter
-from kernelfunctions.torch._errors import refuse
+from kernelfunctions.torch._errors import NoOperatorError, refuse
 from kernelfunctions.torch._library import CallOperator
 from kernelfunctions.torch._signature import GENERATORS, flat
+from kernelfunctions.torch._slots import Slot, Step, changed_numbers, field_of
 
 #: One argument of an operator: where its value lies (a place, or a keyword), the way from there, and what is
 #: done with it. A "constant" is the value itself.
@@ -37,7 +29,9 @@ def number_of_class(kind: Any) -> int:
 class Route:
     """A plan's twin for tracing: how arguments become an operator's, and its results a call's."""
 
-    def __init__(self, entry: CallOperator, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, entry: CallOperator, args: Sequence[Any], kwargs: dict[str, Any], values: Sequence[Any]
+    ) -> None:
         call = entry.call
         self.refusal = ""  # see Refusal
         self.name = call.text.partition("(")[0]
@@ -56,18 +50,16 @@ class Route:
         self.is_mutating = entry.is_mutating
         self.made = len(entry.signature.made)
         sources = _sources(call, len(args), kwargs)
-        given = bind(call, args, kwargs)
         steps: list[Taking] = []
-        for slot in entry.signature.inputs:
+        for i, slot in zip(entry.plan.inputs, entry.signature.inputs, strict=True):
             source = sources[slot.owner]
             raw = kwargs[source] if isinstance(source, str) else None if source is None else args[source]
-            steps += [_with_default(one, raw, given[slot.owner]) for one in _steps(call, slot, source)]
-        self.steps = tuple(steps)
-        inputs = entry.signature.inputs
-        for slot, value in zip(inputs, values_of(call, inputs, given), strict=True):
-            if slot.leaf is not None and slot.leaf.is_struct and not isinstance(value, TensorKind):
+            is_given = _is_there(raw, slot.path)
+            steps += _steps(call, slot, source if is_given else None, values[i])
+            if slot.leaf is not None and slot.leaf.is_struct and not isinstance(values[i], _kf._TensorKind):
                 reason = f"a traced call takes {slot.leaf.text} as a torch.Tensor"
-                raise MisfitError(slot.name, reason)
+                raise NoOperatorError(slot.name, reason)
+        self.steps = tuple(steps)
         #: Tensors that numbers and lists may stand for, with their types.
         self.numbers = tuple(
             (i, one.leaf.dtype)
@@ -93,7 +85,7 @@ class Route:
             not (kwargs or self.is_mutating or self.has_shape or self.outs)
             and len(args) == len(self.steps)
             and all(step[:2] == (i, ()) and step[2] == "number" for i, step in enumerate(self.steps))
-            and all(isinstance(args[i], TensorKind) for i, _ in self.numbers)
+            and all(isinstance(args[i], _kf._TensorKind) for i, _ in self.numbers)
             and len(returned) == 1
             and returned[0][0] == "made"
         )
@@ -111,42 +103,51 @@ def _sources(call: Call, count: int, kwargs: dict[str, Any]) -> list[Any]:
     return sources
 
 
-def _steps(call: Call, slot: Slot, source: Any) -> list[Taking]:
+def _steps(call: Call, slot: Slot, source: Any, value: Any) -> list[Taking]:
+    """Returns how what an operator is given is taken. `source`: None of a default value, `value`."""
     leaf = slot.leaf
     if leaf is None:
-        return _struct_steps(call, slot.parameter, source, slot.path)
-    if leaf.passing == "generator":
-        return [
-            (source, (*slot.path, (name, name)), "number", None) for name, _ in GENERATORS[leaf.generator]
-        ]
-    if leaf.is_memory:
-        return [(source, slot.path, "number", None)]
-    return [(source, slot.path, "flat" if leaf.extents else "number", leaf.extents)]
+        return _struct_steps(call, slot.parameter, source, slot.path, value)
+    if leaf.passing != "generator":
+        return [_taking(leaf, source, slot.path, value)]
+    names = [name for name, _ in GENERATORS[leaf.generator]]
+    if source is None:
+        return [(getattr(value, name), (), "constant", None) for name in names]
+    return [(source, (*slot.path, (name, name)), "number", None) for name in names]
 
 
-def _struct_steps(call: Call, parameter: Parameter, source: Any, path: tuple[Step, ...]) -> list[Taking]:
+def _struct_steps(
+    call: Call, parameter: Parameter, source: Any, path: tuple[Step, ...], value: Any
+) -> list[Taking]:
     if not parameter.fields:
-        leaf = call.leaves[parameter.leaf]
-        return [(source, path, "flat" if leaf.extents else "number", leaf.extents)]
+        return [_taking(call.leaves[parameter.leaf], source, path, value)]
     steps: list[Taking] = []
     for field in parameter.fields:
-        steps += _struct_steps(call, field, source, (*path, (field.name, field.keyword)))
+        step = (field.name, field.keyword)
+        found = source if _is_there(value, (step,)) else None
+        steps += _struct_steps(call, field, found, (*path, step), field_of(parameter, value, field))
     return steps
 
 
-def _with_default(taking: Taking, raw: Any, completed: Any) -> Taking:
-    """Returns a way to a field that a dict lacks as the field's default value, which is a constant then."""
-    _, path, what, detail = taking
+def _taking(leaf: Leaf, source: Any, path: tuple[Step, ...], value: Any) -> Taking:
+    is_flat = bool(leaf.extents) and not leaf.is_memory
+    if source is None:
+        return (flat(value, leaf.extents) if is_flat else value, (), "constant", None)
+    return (source, path, "flat" if is_flat else "number", leaf.extents)
+
+
+def _is_there(value: Any, path: Sequence[Step]) -> bool:
+    """Whether dicts have what lies along a path: else it is a field's default value, a constant."""
     for step in path:
-        if isinstance(raw, dict) and isinstance(step, tuple) and step[0] not in raw and step[1] not in raw:
-            value = completed
-            for one in path:
-                value = field_of(value, one, "")
-            return (flat(value, detail) if what == "flat" else value, (), "constant", None)
-        if not isinstance(raw, (dict, list, tuple)):
+        if isinstance(value, dict) and isinstance(step, tuple):
+            if step[0] not in value and step[1] not in value:
+                return False
+            value = value[step[0] if step[0] in value else step[1]]
+        elif isinstance(value, (list, tuple)) and isinstance(step, int):
+            value = value[step]
+        else:
             break
-        raw = field_of(raw, step, "")
-    return taking
+    return True
 
 
 def _outs(entry: CallOperator, sources: list[Any], kwargs: dict[str, Any], args: Sequence[Any]) -> list[Any]:

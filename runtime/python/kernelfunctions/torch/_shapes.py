@@ -1,115 +1,80 @@
-"""The shapes of what calls make, by the rules that the binder has. Extents may be symbolic."""
+"""The shapes of what calls make, by the binder's rules. Extents may be symbolic."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
+from kernelfunctions import _kf
 from kernelfunctions.torch._description import Call, Leaf
-from kernelfunctions.torch._errors import refuse
 
 Shape = Sequence[Any]
 
-
-def _is_one(extent: Any) -> bool:
-    """Whether it is broadcast. An extent that depends on data counts as another one, as PyTorch has it."""
-    return _guarded("guard_or_false", extent, 1)
+#: What is given for a leaf: a tensor's dtype, or None, and its shape, elements' extents last.
+Given = tuple[Leaf, torch.dtype | None, Shape]
 
 
-def _are_equal(extent: Any, other: Any) -> bool:
-    """Whether extents are equal; of one that depends on data, compiled code checks it when it runs."""
-    if not _guarded("guard_or_true", extent, other):
-        return False
-    if not isinstance(extent, int) or not isinstance(other, int):
+def call_shape(
+    function: _kf.Function, call: Call, given: Sequence[Given], shape: Shape | None = None
+) -> list[Any]:
+    """Returns a call's shape; refuses what the call itself would refuse."""
+    every = [extents for _, _, extents in given] + ([] if shape is None else [shape])
+    if all(isinstance(extent, int) for extents in every for extent in extents):
+        return _bound(function, call, given, shape)
+    feeds: list[list[Any]] = [[] if shape is None else [shape[d]] for d in range(call.rank)]
+    for leaf, _, extents in given:
+        for d, extent in zip(leaf.map, extents, strict=False):
+            feeds[d].append(extent)
+    # What depends on data counts as what the others are, as PyTorch has it, and compiled code checks it.
+    usual = [next((one for one in map(_hint, feed) if one not in (None, 1)), 1) for feed in feeds]
+    numbers = [(leaf, dtype, _numbers(leaf, extents, usual)) for leaf, dtype, extents in given]
+    stated = None if shape is None else [_known(extent, usual[d]) for d, extent in enumerate(shape)]
+    made = _bound(function, call, numbers, stated)
+    for (leaf, _, extents), (_, _, known) in zip(given, numbers, strict=True):
+        for k in range(len(extents) - len(leaf.trailing), len(extents)):
+            _require(extents[k], known[k])
+    return [_settled(feed, extent) for feed, extent in zip(feeds, made, strict=True)]
+
+
+def _bound(
+    function: _kf.Function, call: Call, given: Sequence[Given], shape: Sequence[int] | None
+) -> list[int]:
+    parties = [(leaf.first, leaf.count, leaf.is_struct, dtype, extents) for leaf, dtype, extents in given]
+    return list(_kf._call_shape(function, call.number, parties, shape))
+
+
+def _hint(extent: Any) -> int | None:
+    """Returns what an extent is where the code is traced; None for one that depends on data."""
+    if isinstance(extent, int):
+        return extent
+    return int(extent.node.hint) if extent.node.has_hint() else None
+
+
+def _known(extent: Any, otherwise: int) -> int:
+    hint = _hint(extent)
+    return otherwise if hint is None else hint
+
+
+def _numbers(leaf: Leaf, extents: Shape, usual: Sequence[int]) -> list[int]:
+    inner = len(extents) - len(leaf.map) - len(leaf.trailing)
+    others = [*(usual[d] for d in leaf.map), *[1] * inner, *leaf.trailing]
+    return [_known(extent, other) for extent, other in zip(extents, others, strict=False)]
+
+
+def _settled(feed: Sequence[Any], extent: int) -> Any:
+    """Returns the extent of one of the call's dimensions, and has traced code guard that it is that."""
+    alike = [one for one in feed if _hint(one) == (None if extent == 1 else extent)]
+    owner = next((one for one in alike if isinstance(one, int)), alike[0] if alike else extent)
+    for one in feed:
+        _require(one, 1 if _hint(one) == 1 else owner)
+    return owner
+
+
+def _require(extent: Any, other: Any) -> None:
+    if not isinstance(extent, int) and extent is not other:
         torch._check(extent == other)
-    return True
-
-
-def _guarded(name: str, extent: Any, other: Any) -> bool:
-    if isinstance(extent, int) and isinstance(other, int):
-        return extent == other
-    from torch.fx.experimental import symbolic_shapes  # noqa: PLC0415
-
-    # Newer than PyTorch 2.6.
-    return bool(getattr(symbolic_shapes, name, bool)(extent == other))
-
-
-class _Broadcast:
-    """A call's shape, while arguments give it their extents."""
-
-    def __init__(self, name: str, rank: int, shape: Shape | None) -> None:
-        if shape is not None and len(shape) != rank:
-            refuse("shape-mismatch", name, "shape", f"expected {rank} extents, found {len(shape)}")
-        self.name = name
-        self.shape: list[Any] = [1] * rank if shape is None else list(shape)
-        self.owners: list[Leaf | None] = [None] * rank
-        self.fed = [shape is not None] * rank
-
-    def feed(self, leaf: Leaf, extents: Shape) -> None:
-        """Takes what a leaf gives; None among its extents is one that isn't known yet."""
-        for k, d in enumerate(leaf.map):
-            extent = extents[k]
-            if extent is None:
-                continue
-            self.fed[d] = True
-            if extent is self.shape[d] or _is_one(extent):
-                continue
-            if _is_one(self.shape[d]):
-                self.shape[d] = extent
-                self.owners[d] = leaf
-            elif not _are_equal(self.shape[d], extent):
-                owner = self.owners[d]
-                other = f" of argument '{owner.name}'" if owner is not None else ""
-                reason = f"dimension {k} of shape {list(extents)}: extent {extent} doesn't broadcast with "
-                reason += f"extent {self.shape[d]}{other} (equal extents do, and 1)"
-                refuse("shape-mismatch", self.name, leaf.name, reason)
-
-
-def call_shape(name: str, call: Call, given: dict[int, Shape], shape: Shape | None = None) -> list[Any]:
-    """Returns a call's shape. `given`: the shape of what is given for a leaf, elements' extents last."""
-    broadcast = _Broadcast(name, call.rank, shape)
-    for outputs in (False, True):
-        for leaf in call.leaves:
-            if (leaf.role != "in") is not outputs:
-                continue
-            extents = given.get(leaf.index)
-            if extents is None and outputs:
-                extents = _fixed_extents(leaf)
-            if extents is not None:
-                broadcast.feed(leaf, extents)
-    for d, is_fed in enumerate(broadcast.fed):
-        if not is_fed:
-            reason = f"no argument gives dimension {d} of the call's shape: give the output or the shape"
-            refuse("shape-mismatch", name, "", reason)
-    if call.strict_broadcasting:
-        _check_strict(name, call, given, broadcast.shape)
-    return broadcast.shape
-
-
-def _fixed_extents(leaf: Leaf) -> list[Any] | None:
-    """The extents that an output which isn't given has in its element, whatever the call's shape is."""
-    if leaf.rank >= leaf.call_rank:
-        return None
-    return [None if k < leaf.rank else leaf.extents[k - leaf.rank] for k in range(leaf.call_rank)]
-
-
-def _check_strict(name: str, call: Call, given: dict[int, Shape], shape: list[Any]) -> None:
-    for leaf in call.leaves:
-        extents = given.get(leaf.index)
-        if leaf.role != "in" or extents is None or leaf.call_rank == 0:
-            continue
-        for d, extent in enumerate(shape):
-            own = extents[leaf.map.index(d)] if d in leaf.map else None
-            if own is None or own != extent:
-                reason = f"broadcasting is forbidden (strict_broadcasting): shape {list(extents)} has no "
-                reason += f"extent {extent} for dimension {d} of the call"
-                refuse("shape-mismatch", name, leaf.name, reason)
 
 
 def made_shape(leaf: Leaf, shape: Shape) -> list[Any]:
     """Returns the shape of an output that the call makes: an empty one for a number."""
-    single = leaf.combined and leaf.call_rank == len(shape)
-    extents: list[Any] = []
-    for k, d in enumerate(leaf.map):
-        extents.append((1 if single else shape[d]) if k < leaf.rank else leaf.extents[k - leaf.rank])
-    return extents + list(leaf.trailing)
+    return [shape[-1 - extent] if extent < 0 else extent for extent in leaf.made]

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from kernelfunctions import _kf
-from kernelfunctions.torch._choice import MisfitError, Slot, changed_numbers, field_of, slots_of
 from kernelfunctions.torch._description import Call, Leaf, Parameter
+from kernelfunctions.torch._errors import NoOperatorError
+from kernelfunctions.torch._slots import Slot, changed_numbers, slots_of
 
 
 @dataclass(eq=False)
@@ -67,7 +68,7 @@ _MOST_ARGUMENTS = 64
 
 
 class Signature:
-    """A call as an operator. Raises MisfitError for one that can't be."""
+    """A call as an operator. Raises NoOperatorError for one that can't be."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -80,11 +81,11 @@ class Signature:
         self.has_shape = _needs_shape(call)
         most = len(self.arguments) + self.has_shape + (len(self.made) + 1 if call.backward else 0)
         if most > _MOST_ARGUMENTS:
-            raise MisfitError("", f"PyTorch's operators have at most {_MOST_ARGUMENTS} arguments")
+            raise NoOperatorError("", f"PyTorch's operators have at most {_MOST_ARGUMENTS} arguments")
         self.mutated = tuple(
             one.slot for one in self.arguments if one.type == "Tensor" and one.leaf and one.leaf.is_mutated
         )
-        #: Whether each slot is one tensor or number: encoding it is a copy.
+        #: Whether each slot is one tensor or number.
         self.is_direct = all(_is_direct(slot) for slot in self.inputs)
 
     def _made(self) -> Iterator[Leaf]:
@@ -103,29 +104,12 @@ class Signature:
                 reason = (
                     "PyTorch has no tensors of structs with fields of several types: give it field by field"
                 )
-                raise MisfitError(slot.name, reason)
+                raise NoOperatorError(slot.name, reason)
             return [Argument(*one, number) for one in _struct_numbers(self.call, slot.parameter, name)]
         if leaf.passing == "generator":
             kinds = GENERATORS[leaf.generator]
             return [Argument(f"{name}_{field}", kind, number, leaf) for field, kind in kinds]
         return [Argument(name, "Tensor" if leaf.is_memory else _number_type(leaf), number, leaf)]
-
-    def encode(self, values: Sequence[Any]) -> list[Any]:
-        """Returns an operator's arguments for what the slots are given."""
-        if self.is_direct:
-            return list(values)
-        given: list[Any] = []
-        for slot, value in zip(self.inputs, values, strict=True):
-            leaf = slot.leaf
-            if leaf is None:
-                given += _numbers_of(self.call, slot.parameter, value)
-            elif leaf.passing == "generator":
-                given += [getattr(value, field) for field, _ in GENERATORS[leaf.generator]]
-            elif leaf.is_memory or not leaf.extents:
-                given.append(value)
-            else:
-                given.append(flat(value, leaf.extents))
-        return given
 
     def decode(self, given: Sequence[Any], symbolic: bool = False) -> list[Any]:
         """Returns what the slots are given, from an operator's arguments, whose numbers may be symbolic."""
@@ -199,7 +183,7 @@ def _is_direct(slot: Slot) -> bool:
 
 def _leaves(call: Call, parameter: Parameter) -> Iterator[Leaf]:
     if parameter.form in ("value", "tensor"):
-        raise MisfitError(
+        raise NoOperatorError(
             parameter.name, f"{parameter.type} is none of PyTorch's types: return it field by field"
         )
     if parameter.form == "leaf":
@@ -210,20 +194,11 @@ def _leaves(call: Call, parameter: Parameter) -> Iterator[Leaf]:
 
 def _struct_numbers(call: Call, parameter: Parameter, name: str) -> Iterator[tuple[str, str]]:
     if parameter.extents:
-        raise MisfitError(parameter.name, "arrays of structs are given field by field")
+        raise NoOperatorError(parameter.name, "arrays of structs are given field by field")
     if not parameter.fields:
         yield name, _number_type(call.leaves[parameter.leaf])
     for field in parameter.fields:
         yield from _struct_numbers(call, field, identifier(f"{name}.{field.name}"))
-
-
-def _numbers_of(call: Call, parameter: Parameter, value: Any) -> Iterator[Any]:
-    if not parameter.fields:
-        leaf = call.leaves[parameter.leaf]
-        yield flat(value, leaf.extents) if leaf.extents else value
-    for field in parameter.fields:
-        owned = field_of(value, (field.name, field.keyword), field.name)
-        yield from _numbers_of(call, field, owned)
 
 
 def _struct_of(call: Call, parameter: Parameter, left: Iterator[Any]) -> Any:

@@ -6,15 +6,17 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+import numpy as np
 import torch
 
 from kernelfunctions._kf import ArgumentError, _check_gradients_of_globals
 from kernelfunctions._torch_functions import function_of
-from kernelfunctions.torch._choice import DEEPEST, Endings, MisfitError, TensorKind, ending_of
-from kernelfunctions.torch._errors import refuse
-from kernelfunctions.torch._overloads import choose, refuse_call
+from kernelfunctions._vectors import HostVector
+from kernelfunctions.torch._choice import Endings, choose, ending_of, tensor_kind
+from kernelfunctions.torch._errors import NoOperatorError, refuse
 from kernelfunctions.torch._route import Route, Taking, classes
 from kernelfunctions.torch._signature import flat
+from kernelfunctions.torch._slots import DEEPEST
 
 if TYPE_CHECKING:
     from kernelfunctions.torch._watched import State
@@ -51,7 +53,7 @@ def _kind(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) -
         return ("list", *[_kind(one, endings, fields, depth + 1) for one in value])
     if isinstance(value, dict) and is_opened:
         return ("dict", *[(name, _kind(one, endings, fields, depth + 1)) for name, one in value.items()])
-    if value is None or isinstance(value, (bool, int, float)):
+    if value is None or isinstance(value, (bool, int, float, torch.SymInt, torch.SymFloat)):
         return _kind_of_number(value)
     is_opened = is_opened and not isinstance(value, type)
     found = [] if not is_opened else [name for name in fields if hasattr(value, name)]
@@ -61,39 +63,41 @@ def _kind(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) -
 
 
 def _kind_of_number(value: Any) -> Any:
-    if value is None:
-        return ("none",)
-    if isinstance(value, bool):
-        return ("number", False)
-    return ("number", 0 if isinstance(value, int) else 0.0)
+    # By words: to Python, False, 0 and 0.0 are one key.
+    if value is None or isinstance(value, bool):
+        return ("none",) if value is None else ("bool",)
+    return ("int",) if isinstance(value, (int, torch.SymInt)) else ("float",)
+
+
+#: By kind, what stands for numbers.
+_NUMBERS = {"none": None, "bool": False, "int": 0, "float": 0.0}
 
 
 def _stand_in(kind: Any) -> Any:
     """Returns something of a kind."""
     word = kind[0]
     if word == "tensor":
-        return TensorKind(kind[1], kind[2], kind[3])
-    if word == "none":
-        return None
-    if word == "number":
-        return kind[1]
+        return tensor_kind(kind[1], kind[2], kind[3])
+    if word in _NUMBERS:
+        return _NUMBERS[word]
     if word == "list":
         return [_stand_in(one) for one in kind[1:]]
     if word == "dict":
         return {name: _stand_in(one) for name, one in kind[1:]}
-    return kind[1]  # of generators and the like the class will do
+    # Generators' classes will do.
+    return kind[1]() if issubclass(kind[1], HostVector | np.generic) else kind[1]
 
 
 def route_of(state: "State", kinds: Any, named: Any, autocast: bool) -> Route:
-    """Returns the way of a call with arguments of these kinds; raises MisfitError."""
+    """Returns the way of a call with arguments of these kinds; raises NoOperatorError."""
     key = (kinds, named, autocast)
     known = state.routes.get(key)
     if known is not None:
         return known
     args = [_stand_in(one) for one in kinds]
     kwargs = {name: _stand_in(one) for name, one in named}
-    call, _ = choose(state.description, args, kwargs, autocast)
-    known = state.routes[key] = Route(state.operator_of(call), args, kwargs)
+    call, values = choose(state.function, state.description, args, kwargs, autocast)
+    known = state.routes[key] = Route(state.operator_of(call), args, kwargs, values)
     return known
 
 
@@ -101,14 +105,14 @@ def _route_taken(
     state: "State", kinds: Any, named: Any, autocast: bool, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Route:
     """Returns the way of a call, or raises what is wrong with it."""
-    refused = None
     try:
-        route = route_of(state, kinds, named, autocast)
-    except MisfitError as misfit:
-        refused = misfit
-    if refused is not None:
-        refuse_call(state.function, args, kwargs, refused)
-    return route
+        return route_of(state, kinds, named, autocast)
+    except NoOperatorError as why:
+        refused = why.of(state.description.name)
+    except ArgumentError as error:
+        refused = error
+    choose(state.function, state.description, args, kwargs, autocast)  # says it of what is given itself
+    raise refused
 
 
 def _call_itself(key: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -137,10 +141,11 @@ def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Any:
     try:
         _check_gradients_of_globals(state.function)
         return route_of(state, kinds, named, autocast)
-    except MisfitError as misfit:
-        return Refusal(misfit.text(state.description.name))
+    except NoOperatorError as why:
+        return Refusal(str(why.of(state.description.name)))
     except ArgumentError as error:
-        return Refusal(str(error))
+        # Numbers are stood in for.
+        return Refusal(str(error).partition("\n  given: ")[0])
 
 
 # What torch.compiler.assume_constant_result() does, which imports all of Dynamo for it: over a second.

@@ -13,25 +13,16 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from kernelfunctions import _kf
 from kernelfunctions.torch._autograd import call_eagerly, call_transformed
-from kernelfunctions.torch._choice import (
-    DEEPEST,
-    RESERVED,
-    Endings,
-    MisfitError,
-    bind,
-    ending_of,
-    endings_of,
-    values_of,
-)
+from kernelfunctions.torch._choice import Endings, choose, ending_of, endings_of, given_for
 from kernelfunctions.torch._description import Call, Description, describe
-from kernelfunctions.torch._errors import error, refuse
+from kernelfunctions.torch._errors import NoOperatorError, error, refuse
 from kernelfunctions.torch._flat_call import FlatCall
 from kernelfunctions.torch._fused_call import FusedCall
 from kernelfunctions.torch._library import CallOperator
 from kernelfunctions.torch._named import apply_of
-from kernelfunctions.torch._overloads import choose, refuse_call
 from kernelfunctions.torch._plan import Plan
 from kernelfunctions.torch._route import Route
+from kernelfunctions.torch._slots import DEEPEST, RESERVED
 from kernelfunctions.torch._traced import key_of_state, traced_call
 
 _Parameter = torch.nn.Parameter
@@ -103,7 +94,7 @@ class State:
         return found  # type: ignore[no-any-return]
 
     def operator_of(self, call: Call) -> CallOperator:
-        """Returns the operator of a call; raises MisfitError for one that can't be."""
+        """Returns the operator of a call; raises NoOperatorError for one that can't be."""
         known = self.operators.get(call.number)
         if known is None:
             number = next(_configured) if self.description.configured else 0
@@ -121,7 +112,7 @@ _configured = count()
 def register_calls(state: State) -> None:
     """Registers the operators of all calls that can be some: torch.ops.NAME.f."""
     for call in state.description.calls:
-        with suppress(MisfitError):
+        with suppress(NoOperatorError):
             state.operator_of(call)
 
 
@@ -177,7 +168,7 @@ def _call_of_these(state: State, _function: _kf.Function, *args: Any, **kwargs: 
 
 def _given(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
     """Returns what a call gives for each slot of its plan."""
-    return values_of(plan.call, plan.slots, bind(plan.call, args, kwargs))
+    return given_for(plan.function, plan.call, args, kwargs, bool(plan.casts))
 
 
 def _views_read(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
@@ -230,13 +221,7 @@ def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autoca
         return plan
     model = state.shared.models.get(key)
     if model is None:
-        refused = None
-        try:
-            call, values = choose(state.description, args, kwargs, autocast)
-        except MisfitError as misfit:
-            refused = misfit
-        if refused is not None:
-            refuse_call(state.function, args, kwargs, refused)
+        call, values = choose(state.function, state.description, args, kwargs, autocast)
         model = state.shared.models[key] = Plan(state.description, call, values)
     plan = state.plans[key] = model.of(state.function)
     return plan

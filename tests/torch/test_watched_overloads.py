@@ -1,0 +1,103 @@
+"""Calls that PyTorch watches are chosen by the rules, and refused in the words, of all calls."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import kernelfunctions as kf
+import pytest
+import torch
+from loader import Loader
+from refusals import refusal
+from torch._dynamo.testing import CompileCounterWithBackend
+from torch._subclasses import FakeTensorMode
+from torch.utils._pytree import tree_map_only
+
+
+@pytest.fixture(scope="module")
+def gradients(generated: Loader) -> ModuleType:
+    return generated("gradients")
+
+
+def leaf(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.ones(shape, dtype=dtype, requires_grad=True)
+
+
+def faked(call: Callable[..., Any], *given: Any) -> Any:
+    with FakeTensorMode() as mode:
+        return call(*tree_map_only(torch.Tensor, mode.from_tensor, given))
+
+
+#: A function of each module, and what it refuses.
+REFUSED: dict[str, tuple[str, str, Callable[[], tuple[Any, ...]]]] = {
+    "dtype": ("gradients", "polynomial", lambda: (2, 8, -1, leaf(5, dtype=torch.float64))),
+    "rank": ("gradients", "product", lambda: (leaf(2, 3, 4, 5), leaf(2, 3, 4, 5))),
+    "number": ("gradients", "polynomial", lambda: (True, 8, -1, leaf(5))),
+    "missing": ("gradients", "product", lambda: (leaf(5),)),
+    "too many": ("gradients", "product", lambda: (leaf(5), leaf(5), leaf(5))),
+    "shape": ("gradients", "polynomial", lambda: (leaf(4), leaf(5), leaf(1), leaf(5))),
+    "text": ("gradients", "polynomial", lambda: ("two", 8, -1, leaf(5))),
+    "list": ("containers", "mix_float_4", lambda: ([leaf(4), leaf(4)], leaf(2, 4))),
+    "field": ("structs", "raytrace", lambda: ({"pos": leaf(5, 3)}, leaf(5))),
+    "other field": ("structs", "raytrace", lambda: ({"pos": leaf(5, 3), "q": leaf(5, 3)}, leaf(5))),
+    "extent": ("structs", "raytrace", lambda: ({"pos": leaf(5, 4), "dir": leaf(5, 3)}, leaf(5))),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_watched_calls_are_refused_in_the_same_words(generated: Loader, what: str) -> None:
+    name, function, given = REFUSED[what]
+    call = getattr(generated(name), function).options(deterministic=None)
+    with torch.no_grad():
+        expected = refusal(kf.ArgumentError, lambda: call(*given()))
+    assert refusal(kf.ArgumentError, lambda: call(*given())) == expected
+
+
+@pytest.mark.parametrize("what", [one for one in REFUSED if "field" not in one])  # which show the tensors
+def test_traced_calls_are_refused_in_the_same_words(generated: Loader, what: str) -> None:
+    name, function, given = REFUSED[what]
+    call = getattr(generated(name), function)
+    with torch.no_grad():
+        expected = refusal(kf.ArgumentError, lambda: call(*given()))
+    assert refusal(kf.ArgumentError, lambda: faked(call, *given())) == expected
+
+
+def test_wrong_last_extents_while_traced(generated: Loader) -> None:
+    which = generated("conversions").which_rows
+    assert faked(which, torch.ones(4, 3)).shape == (4,)
+    expected = refusal(kf.ArgumentError, lambda: which(torch.ones(4, 5)))
+    assert refusal(kf.ArgumentError, lambda: faked(which, torch.ones(4, 5))) == expected
+
+
+def test_kinds_of_numbers_are_told_apart(gradients: ModuleType) -> None:
+    """Where a call with another kind has been traced before."""
+    assert faked(gradients.polynomial, 2, 8, -1, torch.ones(5)).shape == (5,)
+    text = refusal(kf.ArgumentError, lambda: faked(gradients.polynomial, True, 8, -1, leaf(5)))
+    assert "argument 'a': expected float, found a bool" in text
+
+
+def test_symbolic_extents_broadcast_as_others(gradients: ModuleType) -> None:
+    operator = gradients.polynomial.torch()
+    counter = CompileCounterWithBackend("aot_eager")
+    compiled = torch.compile(operator, backend=counter, fullgraph=True, dynamic=True)
+    for count in (3, 7, 11):
+        x = torch.rand(count)
+        given = torch.rand(1), torch.rand(count), torch.rand(1), x
+        torch.testing.assert_close(compiled(*given), given[0] * x * x + given[1] * x + given[2])
+    assert counter.frame_count == 1
+    with pytest.raises(Exception, match="extent 5 doesn't broadcast with extent 4 of argument 'a'"):
+        compiled(torch.rand(4), torch.rand(5), torch.rand(1), torch.rand(5))
+
+
+def test_extents_that_depend_on_data(gradients: ModuleType) -> None:
+    operator = gradients.polynomial.torch()
+
+    def chosen(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        rows = x[x > 0]
+        found: torch.Tensor = operator(a, a, a, rows) + operator(rows, a, a, rows)
+        return found
+
+    a, x = torch.ones(1), torch.tensor([1.0, -2, 3, 4])
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        found = torch.compile(chosen, backend="aot_eager", fullgraph=True)(a, x)
+    torch.testing.assert_close(found, chosen(a, x))
