@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// What CUDA 12.0 declares. A test compares this file with cuda.h where there is one. Names and numbers are
-// CUDA's.
+// Declarations of CUDA 12.0, with CUDA's names and numbers. A test compares this file with cuda.h where there
+// is one.
 namespace kf::cuda {
 
 using CUresult = int;
@@ -90,7 +90,7 @@ inline constexpr unsigned CU_GRAPH_USER_OBJECT_MOVE = 1;
 inline constexpr std::uintptr_t launch_buffer_pointer = 1;
 inline constexpr std::uintptr_t launch_buffer_size = 2;
 
-// For memory and semaphores that other APIs have, too.
+// Declarations for memory and semaphores that are shared with other APIs.
 using CUmemGenericAllocationHandle = unsigned long long;
 using CUexternalMemory = struct CUextMemory_st*;
 using CUexternalSemaphore = struct CUextSemaphore_st*;
@@ -130,7 +130,7 @@ struct CUmemAccessDesc {
     int flags = 0;
 };
 
-/// What CUDA takes for a file or for what Windows has in its place.
+/// A file descriptor, or the Windows handle that CUDA takes in its place.
 union CudaShareable {
     struct {
         void* handle;
@@ -201,7 +201,7 @@ struct CUmemPoolProps {
     unsigned char reserved[64] = {};
 };
 
-/// Version 2 of it, as of the functions that take one.
+/// Version 2 of the struct, which the functions here take.
 struct CUDA_KERNEL_NODE_PARAMS {
     CUfunction func = nullptr;
     unsigned gridDimX = 0;
@@ -226,7 +226,7 @@ struct CUDA_MEMSET_NODE_PARAMS {
     std::size_t height = 0;
 };
 
-/// Version 2 of it.
+/// Version 2 of the struct.
 struct CUDA_MEMCPY3D {
     std::size_t srcXInBytes = 0;
     std::size_t srcY = 0;

@@ -166,7 +166,7 @@ void Commands::dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<
     const auto& kernel = static_cast<const CudaKernel&>(*dispatch.kernel);
     memory_->order(dispatch.uses, stream, [&] {
         std::size_t size = dispatch.block.size();
-        // Read before the call returns, and not written: the interface has no const.
+        // The block is read before the call returns, and not written: the interface has no const.
         std::array<void*, 5> extra{reinterpret_cast<void*>(launch_buffer_pointer),
                                    const_cast<std::byte*>(dispatch.block.data()),
                                    reinterpret_cast<void*>(launch_buffer_size), &size, nullptr};
@@ -227,7 +227,7 @@ void CudaRecorder::record(const driver::Dispatch& dispatch) {
     command.block = blocks_.size();
     command.block_size = dispatch.block.size();
     command.use = uses_.size();
-    // What throws before the command is in the list leaves behind what no command uses.
+    // If this throws before the command is in the list, it leaves behind only what no command uses.
     kernels_.add(*dispatch.kernel);
     blocks_.insert(blocks_.end(), dispatch.block.begin(), dispatch.block.end());
     for (const driver::Use& one : dispatch.uses) {

@@ -31,7 +31,7 @@ public:
     void check_range(const driver::Allocation* allocation, std::uint64_t offset, std::uint64_t size,
                      const char* what) const;
 
-    /// What was checked before.
+    /// The rest enqueues commands that were checked before.
     void dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<Stream>& stream) const;
     void fill(driver::Allocation* target, std::uint64_t offset, std::uint64_t size, std::uint32_t word,
               const std::shared_ptr<Stream>& stream) const;
@@ -40,8 +40,8 @@ public:
 
     [[nodiscard]] const Context* context() const { return context_.get(); }
 
-    /// What is left of a dispatch without its resources: a block with their handles, and their memory among
-    /// what is used.
+    /// A dispatch without its resources: their handles are in its block, and their memory is among what it
+    /// uses.
     class Lowered {
     public:
         explicit Lowered(const driver::Dispatch& dispatch);
@@ -52,7 +52,7 @@ public:
         [[nodiscard]] std::span<const driver::Use> uses() const { return uses_; }
 
     private:
-        // Most fit here; a call allocates nothing then.
+        // Most blocks and lists of uses fit here, so that a call allocates nothing.
         alignas(std::max_align_t) std::array<std::byte, 1024> near_;
         std::pmr::monotonic_buffer_resource memory_{near_.data(), near_.size()};
         std::pmr::vector<std::byte> block_{&memory_};

@@ -251,8 +251,8 @@ void CudaDevice::read_mapped(const std::shared_ptr<driver::Allocation>& source, 
                              std::span<std::byte> bytes) {
     auto& from = static_cast<CudaAllocation&>(*source);
     if (!from.is_idle()) {
-        // Ordered as a write is: after all that other streams do with it. What they issue from then on isn't
-        // waited for.
+        // The read is ordered as a write is: after all that other streams do with the memory. Their later
+        // work isn't waited for.
         const std::array uses{driver::Use{source, true}};
         std::uint64_t issued = 0;
         shared_->memory->order(uses, stream_, [&] { issued = from.issued() + 1; });  // with this use

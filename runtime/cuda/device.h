@@ -12,7 +12,7 @@
 
 namespace kf::cuda {
 
-/// What all streams' views of one device share. Thread-safe.
+/// The state that all streams' views of one device share. Thread-safe.
 struct Shared {
     explicit Shared(std::shared_ptr<Context> context, driver::Info info);
     ~Shared();
@@ -42,8 +42,8 @@ private:
     std::mutex mutex_;
     std::mutex mip_mutex_;
     std::shared_ptr<driver::Kernel> mip_kernel_;
-    /// While a stream is captured nothing of it can be asked for, so it is told by its handle. That may have
-    /// been another stream's before: then its work waits for more than it must.
+    /// Returns the state of a stream that is captured, found by its handle, since CUDA answers no other
+    /// question then. Another stream may have had the handle before: then work waits for more than it must.
     std::shared_ptr<Stream> captured_stream(CUstream handle);
 
     std::map<std::uint64_t, std::shared_ptr<Stream>> streams_;  ///< the callers', by id
@@ -90,7 +90,7 @@ public:
     std::shared_ptr<driver::Device> on_stream(void* stream) override;
     [[nodiscard]] bool is_on_stream(void* stream) const override;
 
-    // Those of textures are in texture_device.cpp.
+    // Functions of textures, defined in texture_device.cpp.
     std::shared_ptr<driver::Image> make_image(const driver::ImageShape& shape) override;
     std::shared_ptr<driver::Image> wrap_image(driver::ForeignImage image) override;
     std::shared_ptr<driver::Sampler> make_sampler(const driver::SamplerDescription& description) override;
@@ -113,9 +113,9 @@ private:
                          const char* what) const;
     void copy_texels(const CUDA_MEMCPY3D& copy) const;
     void refuse_capture(const char* what) const;
-    /// For what the stream has now, where somebody wants to be asked meanwhile.
-    /// Throws where the device can't be used any more.
+    /// Makes the context current. Throws where the device can't be used any more.
     [[nodiscard]] Current enter() const;
+    /// Waits for what the stream has now, where while_waiting() is to be called meanwhile.
     void wait_interruptibly() const;
     /// Waits for all that uses it and copies it.
     void read_mapped(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,

@@ -25,7 +25,7 @@ namespace {
 }  // namespace
 
 Functions Functions::load(const std::function<void*(const char*)>& lookup) {
-    // The version first: an older driver lacks some of the functions, and that isn't what to tell.
+    // The version first: users of an older driver must know that, not which functions it lacks.
     const auto get_version =
         reinterpret_cast<decltype(Functions::cuDriverGetVersion)>(lookup("cuDriverGetVersion"));
     if (get_version == nullptr) {

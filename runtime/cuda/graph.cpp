@@ -11,7 +11,7 @@
 namespace kf::cuda {
 namespace {
 
-/// What a kernel's node is made of. Points to `block`, which must live as long.
+/// The parameters of a kernel's node. Points to `block`, which must live as long.
 class KernelNode {
 public:
     KernelNode(const CudaKernel& kernel, const driver::Grid& groups, std::vector<std::byte>& block)
@@ -50,7 +50,7 @@ CudaGraph::~CudaGraph() {
     }
     try {
         const Current current(*context_);
-        // One that runs is freed once it is done; its memory goes back behind it, as that of any command.
+        // A graph that runs is freed once it is done; its memory goes back behind it, as any command's.
         if (runs_ != nullptr) {
             (void)context_->cu.cuGraphExecDestroy(runs_);
         }
@@ -72,7 +72,7 @@ std::vector<CUgraphNode> CudaGraph::before(std::span<const Access> accesses) con
     return nodes;
 }
 
-/// What is written over as a whole is behind the write from then on.
+/// Forgets accesses whose memory is written over as a whole: later ones need only wait for the write.
 void CudaGraph::note(std::span<const Access> accesses, CUgraphNode node) {
     std::erase_if(accesses_, [&](const Access& known) {
         return std::ranges::any_of(accesses, [&](const Access& access) {

@@ -29,7 +29,7 @@ public:
     void set_block(std::size_t index, std::span<const std::byte> block) override;
 
     [[nodiscard]] const Context* context() const { return context_.get(); }
-    /// All memory that it uses, each once.
+    /// All memory that the graph uses, each piece once.
     [[nodiscard]] std::span<const driver::Use> uses() const { return uses_; }
     /// Launches it; needs the context to be current.
     void launch(CUstream stream);

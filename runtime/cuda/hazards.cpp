@@ -12,7 +12,7 @@ bool Hazards::is_reader(const Stream* stream) const {
 
 void Hazards::after(const std::shared_ptr<Stream>& stream, bool writes) {
     if (writes) {
-        // Most often it is the same one, and counting its owners takes longer than looking.
+        // Mostly the writer stays the same, and comparing is faster than counting its owners.
         if (writer_ != stream) writer_ = stream;
         readers_.clear();
     } else if (writer_ != stream && !is_reader(stream.get())) {

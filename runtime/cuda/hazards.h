@@ -28,7 +28,7 @@ public:
             }
         }
     }
-    /// Notes that `stream` used the memory.
+    /// Records that `stream` used the memory.
     void after(const std::shared_ptr<Stream>& stream, bool writes);
 
 private:

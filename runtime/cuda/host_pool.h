@@ -22,7 +22,7 @@ public:
     /// only where more is on its way than the pool holds, or where no host memory can be pinned.
     void copy_in(CUdeviceptr target, std::span<const std::byte> bytes, const Stream& stream);
 
-    /// Tells whether copy_in() of `size` bytes waits for nothing.
+    /// Whether copy_in() of `size` bytes would wait for nothing.
     [[nodiscard]] bool has_room(std::uint64_t size, const Stream& stream);
 
 private:

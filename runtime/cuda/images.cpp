@@ -8,7 +8,7 @@
 namespace kf::cuda {
 namespace {
 
-/// Larger is better; nothing when it can't run.
+/// Returns the image's rank, of which a larger one is better; nothing when the image can't run.
 std::optional<std::tuple<int, Capability, int>> rank(const manifest::Image& image, const Capability& device) {
     const std::optional<Architecture> architecture = Architecture::parse(image.architecture);
     if (!architecture || architecture->capability > device) {

@@ -19,8 +19,8 @@ struct Architecture {
     static std::optional<Architecture> parse(std::string_view text);
 };
 
-/// Those that may run there, the best first: a cubin of this very architecture, cubins of the same major
-/// and a lower minor version, PTX of this architecture or an earlier one.
+/// Returns the images that may run on the device, the best first: a cubin of this very architecture, cubins
+/// of the same major and a lower minor version, PTX of this architecture or an earlier one.
 std::vector<const manifest::Image*> choose_images(const manifest::Kernel& kernel, const Capability& device);
 
 /// "cubin sm_80".

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t log_size = 8192;
 constexpr std::array<unsigned char, 4> elf_magic{0x7F, 'E', 'L', 'F'};
 
-/// Another image may do.
+/// Whether the driver refuses the image itself, so that another one may do.
 bool is_refusal(CUresult result) {
     switch (result) {
         case CUDA_ERROR_INVALID_IMAGE:
@@ -134,7 +134,7 @@ CUresult Modules::load_ptx(const SharedBytes& bytes, CUmodule& module, std::stri
     const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     std::string buffer(log_size, '\0');
     std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    // A number in a pointer's place, as the driver wants it.
+    // The driver takes the size, a number, in a pointer's place.
     std::array<void*, 2> values{buffer.data(), reinterpret_cast<void*>(std::uintptr_t{log_size})};
     const CUresult result = context_->cu.cuModuleLoadDataEx(
         &module, text.c_str(), static_cast<unsigned>(options.size()), options.data(), values.data());

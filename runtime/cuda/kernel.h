@@ -22,8 +22,8 @@ public:
     Modules(const Modules&) = delete;
     Modules& operator=(const Modules&) = delete;
 
-    /// Null where the driver can't take the image (made for another GPU, or by a newer toolkit); `refusal`
-    /// is then its reason. Throws kf::DeviceError for all other failures. Needs the context to be current.
+    /// Returns null where the driver can't take the image (made for another GPU, or by a newer toolkit), with
+    /// the reason in `refusal`. Throws kf::DeviceError for other failures. Needs the context to be current.
     CUmodule load(const manifest::Image& image, const std::string& kernel, std::string& refusal);
     [[nodiscard]] const std::shared_ptr<Context>& context() const { return context_; }
 
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] const std::array<std::uint32_t, 3>& group_size() const { return group_size_; }
     [[nodiscard]] std::size_t block_size() const { return block_size_; }  ///< bytes
     [[nodiscard]] const std::vector<manifest::ResourceSlot>& resources() const { return resources_; }
-    /// Where their handles lie in the block, bytes.
+    /// The places of the resources' handles in the block, bytes.
     [[nodiscard]] const std::vector<std::int64_t>& resource_places() const { return resource_places_; }
 
 private:

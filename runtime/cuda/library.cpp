@@ -10,7 +10,7 @@
 namespace kf::cuda {
 
 Library::Library(const std::string& name) {
-    // Never unloaded: the driver keeps threads, and contexts that others in the process share.
+    // The library is never unloaded: the driver keeps threads, and contexts that others in the process share.
     void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) {
         const char* text = dlerror();
@@ -39,7 +39,7 @@ Library::Library(void* (*lookup)(const char* name))
 void Library::start() {
     const CUresult result = functions_.cuInit(0);
     if (result != CUDA_SUCCESS) {
-        // Whatever the number: until it has started, it is no driver that works.
+        // The driver doesn't work if it can't start, whatever the error's number.
         throw DeviceError(result == CUDA_ERROR_NO_DEVICE ? ErrorCode::no_device : ErrorCode::no_driver,
                           "cuda: cuInit failed: " + result_text(functions_, result), result);
     }

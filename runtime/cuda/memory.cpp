@@ -135,7 +135,7 @@ void Memory::give_unused() {
         }
     }
     (void)give_free_blocks();
-    // What was returned is free once the stream is there, and the pool holds it in other sizes.
+    // Returned memory is free once the stream has come there; until then the pool holds it in other sizes.
     context_->check(context_->cu.cuStreamSynchronize(own_->handle()), "cuStreamSynchronize");
     context_->check(context_->cu.cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
     release_owners();
@@ -160,7 +160,7 @@ std::shared_ptr<CudaAllocation> Memory::take_mapped(std::uint64_t size,
 
 void Memory::count(CudaAllocation& allocation, Stream& stream) {
     if (stream.owned()) {
-        // Another thread may have noted a later one meanwhile.
+        // Another thread may have recorded a later number meanwhile.
         const std::uint64_t number = stream.count();
         std::uint64_t last = allocation.last_on_own_.load(std::memory_order_relaxed);
         while (last < number && !allocation.last_on_own_.compare_exchange_weak(
@@ -379,7 +379,7 @@ std::shared_ptr<CudaAllocation> Memory::take_captured(Kept& kept, std::uint64_t 
     context_->check(cu.cuUserObjectCreate(&object, holder.get(), leave, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
                     "cuUserObjectCreate");
     [[maybe_unused]] const LeftByGraph* objects = holder.release();
-    // From here on the object returns the memory, whatever happens.
+    // The object returns the memory from here on, whatever happens.
     kept.memory->lent_ = true;
     kept = {nullptr, capture, &stream, std::move(kept.memory)};
     const CUresult result = cu.cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);

@@ -61,7 +61,7 @@ public:
     /// Memory for one call, kept for the next one: it may be larger. While `stream` is captured, what the
     /// last call kept goes to the graph, which keeps it as long as it lives; nothing is allocated then.
     std::shared_ptr<CudaAllocation> take_scratch(std::uint64_t size, const std::shared_ptr<Stream>& stream);
-    /// The same, with zeros in it, for a call that leaves zeros; null for more than driver::most_zeros.
+    /// Like take_scratch(), with zeros, for a call that leaves zeros; null for more than driver::most_zeros.
     std::shared_ptr<CudaAllocation> take_zeros(std::uint64_t size, const std::shared_ptr<Stream>& stream);
 
     /// Pinned host memory, where kernels find it; null for more than driver::most_mapped, while `stream` is
@@ -69,10 +69,10 @@ public:
     /// context needn't be current.
     std::shared_ptr<CudaAllocation> take_mapped(std::uint64_t size, const std::shared_ptr<Stream>& stream);
 
-    /// Somebody else's memory, as it is when `stream` comes here.
+    /// Wraps somebody else's memory in the state that it has when `stream` comes here.
     std::shared_ptr<CudaAllocation> wrap(driver::ForeignMemory memory, const std::shared_ptr<Stream>& stream);
-    /// Stands for what isn't memory that addresses lead to, among what commands use: it keeps `owner`, whose
-    /// own place tells it from others, until no command needs it.
+    /// Makes a stand-in for what commands use that has no address: it keeps `owner`, whose own address
+    /// identifies it, until no command needs it.
     std::shared_ptr<CudaAllocation> stand_in(std::shared_ptr<void> owner,
                                              const std::shared_ptr<Stream>& stream);
     /// Gives back to the driver what nobody uses, and waits until it is free.
@@ -83,7 +83,7 @@ public:
     /// Lets go of the owners of memory that was wrapped and that no command needs any more.
     void release_owners();
 
-    /// From now on memory is used on several streams, and order() does something.
+    /// Says that memory is used on several streams from now on, so that order() does something.
     void expect_streams() { streams_.store(true, std::memory_order_relaxed); }
     /// Runs `issue`, which enqueues on `stream` what uses this memory, after other streams' uses of it.
     template <class Issue>
@@ -115,16 +115,16 @@ private:
         CUevent event = nullptr;
         std::shared_ptr<void> owner;
     };
-    /// What calls share, one after the other.
+    /// Memory that calls share, one after the other.
     struct Kept {
         std::shared_ptr<CudaAllocation> memory;
-        // What a graph that is being captured got of it.
+        // The part that a graph which is being captured has got.
         std::uint64_t capture = 0;
         const Stream* stream = nullptr;
         std::shared_ptr<CudaAllocation> captured;
     };
 
-    /// Tells whether a use has to be put in order with others here.
+    /// Whether a use has to be put in order with others here.
     static bool is_ordered_here(const driver::Use& use) {
         return use.allocation != nullptr && !use.allocation->is_in_order;
     }
@@ -143,7 +143,7 @@ private:
     void leave(CudaAllocation& allocation);
     /// Lets our own stream follow all that may still use the memory. With the lock.
     void follow_users(const CudaAllocation& allocation) const;
-    /// Notes that commands which use mapped memory were issued.
+    /// Records that commands which use mapped memory were issued.
     static void count(std::span<const driver::Use> uses, Stream& stream) {
         for (const driver::Use& use : uses) {
             if (use.allocation != nullptr && use.allocation->host != nullptr)
@@ -154,7 +154,7 @@ private:
     void give_left();
     /// Returns whether there were any; they are free once the device's own stream is there.
     bool give_free_blocks() const;
-    /// Null where a call has it or it is smaller.
+    /// Returns null where a call has the memory, or where it is smaller.
     std::shared_ptr<CudaAllocation> find_kept(Kept& kept, std::uint64_t size);
     std::shared_ptr<CudaAllocation> take_captured(Kept& kept, std::uint64_t size, const Stream& stream);
 
@@ -176,7 +176,7 @@ private:
 
 template <class Issue>
 void Memory::order(std::span<const driver::Use> uses, const std::shared_ptr<Stream>& stream, Issue issue) {
-    // What a graph uses runs when the graph does: its order is up to who launches it.
+    // A graph's uses happen when it runs: their order is up to who launches it.
     if (!streams_.load(std::memory_order_relaxed) || !are_ordered_here(uses) || stream->is_capturing()) {
         issue();
         count(uses, *stream);

@@ -29,7 +29,7 @@ struct MipDispatch {
     driver::Grid groups{};
 };
 
-/// What load_kernel() takes; its PTX is embedded.
+/// Returns the kernel as load_kernel() takes it; its PTX is embedded.
 [[nodiscard]] manifest::Kernel mip_kernel();
 
 /// The dispatch that makes this mip of the one before, in the range's layers.

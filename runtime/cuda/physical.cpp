@@ -1,4 +1,4 @@
-// What a GPU is and can do.
+// The properties and abilities of a GPU.
 #include "cuda/physical.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace kf::cuda {
 /// "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory", in the driver's own words.
 std::string result_text(const Functions& functions, CUresult result);
 
-/// After these the context is of no more use to anybody in the process.
+/// Whether the error leaves the context of no more use to anybody in the process.
 bool is_sticky(CUresult result);
 
 /// Throws kf::DeviceError ("cuda: cuLaunchKernel failed: CUDA_ERROR_..."). See also Context::check().

@@ -198,7 +198,7 @@ Blocks& blocks() {
     return all;
 }
 
-/// With the lock held.
+/// Returns the device's peer, which is made where there is none yet. Needs the lock to be held.
 const Peer& peer_of(Blocks& all, int ordinal) {
     std::shared_ptr<const Peer>& peer = all.peers[ordinal];
     if (peer == nullptr) peer = std::make_shared<const Peer>(ordinal);

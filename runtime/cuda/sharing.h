@@ -45,7 +45,7 @@ public:
     Event& operator=(const Event&) = delete;
 
     void record(CUstream stream) const;
-    /// What comes later on the stream waits for it.
+    /// Has whatever comes later on the stream wait for the event.
     void hold(CUstream stream) const;
     /// The host waits for it.
     void wait() const;
@@ -97,8 +97,8 @@ public:
     CUmemGenericAllocationHandle handle = 0;
     int ordinal = 0;
 
-    /// Another API's view of it, made by `import` for a file, which it takes, where there is none yet; as
-    /// long as the block is. `user`: who asks. May be null, as `import` may return that.
+    /// Returns another API's view of the block, for as long as that lives: made by `import` of a file, which
+    /// it takes, where there is none yet. `user`: who asks. May be null, as `import` may return that.
     template <class Import>
     std::shared_ptr<driver::Allocation> seen_by(const Peer& peer, const void* user, Import import) {
         const std::lock_guard lock(mutex_);

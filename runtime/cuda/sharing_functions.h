@@ -45,7 +45,7 @@ struct SharingFunctions {
     KF_CUDA_SHARING_FUNCTIONS(KF_CUDA_MEMBER)
     bool is_complete = false;
 
-    /// What the driver has of them.
+    /// Loads the functions that the driver has.
     static SharingFunctions load(const std::function<void*(const char*)>& lookup);
 };
 

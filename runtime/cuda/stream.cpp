@@ -13,7 +13,7 @@ constexpr std::chrono::microseconds pause{100};
 /// The driver spins as well; of a longer wait a pause is a small part.
 constexpr std::chrono::milliseconds spinning{2};
 
-/// What a stream has come to do by now.
+/// A point on a stream, from which one can ask whether its work until then is done.
 class Mark {
 public:
     Mark(const Context& context, CUstream stream) : context_(context) {
@@ -80,12 +80,12 @@ void Stream::wait_for_driver(void (*meanwhile)()) const {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
     Clock::time_point asked = begin;
-    // Other threads may issue work for ever: a stream that is busy still may have done what is waited for.
+    // A busy stream may have done what is waited for: other threads may issue work for ever.
     std::optional<Mark> mark;
     while (meanwhile != nullptr) {
         const CUresult result = mark ? mark->query() : context_->cu.cuStreamQuery(handle_);
         if (result == CUDA_SUCCESS) return;
-        // What fails here fails below, too, which says so.
+        // A call that fails here fails below, too, which says so.
         if (result != CUDA_ERROR_NOT_READY) break;
         const Clock::time_point now = Clock::now();
         if (now - asked >= patience) {

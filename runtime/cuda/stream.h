@@ -1,4 +1,4 @@
-// A CUDA stream, the device's own or the caller's, and the event that tells how far it is.
+// A CUDA stream, the device's own or the caller's, and the event that shows how far it is.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ public:
     std::uint64_t count() { return issued_.fetch_add(1, std::memory_order_acq_rel) + 1; }
     /// The number up to which all that was counted is done, as far as a wait has shown.
     [[nodiscard]] std::uint64_t done() const { return done_.load(std::memory_order_acquire); }
-    /// Notes where the caller's stream is now; our own one is noted when somebody follows it.
+    /// Records where the caller's stream is now; our own stream is recorded when somebody follows it.
     void mark();
     /// Lets what comes next on this stream wait for what was issued on `other` up to its mark.
     void follow(Stream& other);

@@ -1,4 +1,4 @@
-// What CUDA's driver API declares of textures, anew: see api.h.
+// CUDA's declarations of textures, written anew: see api.h.
 #pragma once
 
 #include "cuda/api.h"
@@ -18,7 +18,7 @@ inline constexpr int CU_AD_FORMAT_SIGNED_INT16 = 0x09;
 inline constexpr int CU_AD_FORMAT_SIGNED_INT32 = 0x0a;
 inline constexpr int CU_AD_FORMAT_HALF = 0x10;
 inline constexpr int CU_AD_FORMAT_FLOAT = 0x20;
-// Those of one component: of two and four follow.
+// Formats of one component; those of two and four come next.
 inline constexpr int CU_RES_VIEW_FORMAT_UINT_1X8 = 0x01;
 inline constexpr int CU_RES_VIEW_FORMAT_SINT_1X8 = 0x04;
 inline constexpr int CU_RES_VIEW_FORMAT_UINT_1X16 = 0x07;
@@ -35,7 +35,7 @@ inline constexpr int CU_TR_ADDRESS_MODE_MIRROR = 2;
 inline constexpr int CU_TR_ADDRESS_MODE_BORDER = 3;
 inline constexpr int CU_TR_FILTER_MODE_POINT = 0;
 inline constexpr int CU_TR_FILTER_MODE_LINEAR = 1;
-// What are macros there: flags of arrays, and of texture objects.
+// Flags of arrays and of texture objects, which are macros there.
 inline constexpr unsigned array_layered = 0x01;             // CUDA_ARRAY3D_LAYERED
 inline constexpr unsigned array_surface = 0x02;             // CUDA_ARRAY3D_SURFACE_LDST
 inline constexpr unsigned array_cubemap = 0x04;             // CUDA_ARRAY3D_CUBEMAP
@@ -46,7 +46,7 @@ inline constexpr unsigned texture_srgb = 0x10;              // CU_TRSF_SRGB
 inline constexpr unsigned texture_exact_trilinear = 0x20;   // CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
 inline constexpr unsigned texture_seamless_cubemap = 0x40;  // CU_TRSF_SEAMLESS_CUBEMAP
 
-/// Version 2 of it.
+/// Version 2 of the struct.
 struct CUDA_ARRAY3D_DESCRIPTOR {
     std::size_t Width = 0;
     std::size_t Height = 0;  ///< 0 of one dimension

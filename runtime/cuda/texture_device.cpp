@@ -1,4 +1,4 @@
-// What an open CUDA device does with textures and samplers.
+// Textures and samplers of an open CUDA device.
 #include <kf/error.h>
 
 #include <array>
@@ -71,7 +71,7 @@ void CudaDevice::upload_image(const std::shared_ptr<driver::Image>& target, cons
     }
     const Current current(*shared_->context);
     refuse_capture("nothing can be copied in: write to textures before the capture begins");
-    // Through memory of the device's: what the host gives may be reused at once, and nothing waits.
+    // The texels go through memory of the device: the host may reuse its own at once, and nothing waits.
     const std::shared_ptr<CudaAllocation> landing = shared_->memory->take(texels.size(), stream_);
     const std::array uses{driver::Use{image.memory(), true}, driver::Use{landing, true}};
     shared_->memory->order(uses, stream_, [&] {

@@ -25,7 +25,7 @@ namespace kf::cuda {
 
 #define KF_CUDA_MEMBER(name, parameters) CUresult(*name) parameters = nullptr;
 
-/// Every driver that is new enough has them.
+/// Functions of textures, which every driver has that is new enough.
 struct TextureFunctions {
     KF_CUDA_TEXTURE_FUNCTIONS(KF_CUDA_MEMBER)
 

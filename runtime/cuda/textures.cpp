@@ -167,7 +167,7 @@ void Arrays::make(CUDA_ARRAY3D_DESCRIPTOR description) {
         return shape_.mips > 1 ? cu().cuMipmappedArrayCreate(&mipmapped_, &description, shape_.mips)
                                : cu().cuArray3DCreate_v2(&array_, &description);
     };
-    // Only 2D ones can be gathered from, and smaller ones than else.
+    // Gathering works from 2D textures only, whose largest size is smaller then.
     const bool may_gather = shape_.dimension == ImageDimension::two && !has_layers_;
     if (may_gather) description.Flags |= array_gather;
     CUresult result = create();

@@ -31,8 +31,8 @@ private:
 /// An image's memory: an array, or one with mips. Thread-safe.
 class Arrays {
 public:
-    /// Needs the context to be current. Throws kf::DeviceError; out_of_memory may be mended by others who
-    /// give memory back.
+    /// Needs the context to be current. Throws kf::DeviceError; out_of_memory may pass when others give
+    /// memory back.
     Arrays(std::shared_ptr<Context> context, const driver::ImageShape& shape);
     /// Takes somebody else's. Throws kf::ArgumentError where it isn't what it is said to be.
     Arrays(std::shared_ptr<Context> context, driver::ForeignImage image);
@@ -93,9 +93,9 @@ private:
     std::shared_ptr<CudaAllocation> memory_;
 };
 
-/// What a kernel is given of an image, through each of the samplers, of which null only loads. Throws
-/// kf::DeviceError (missing_feature) for what no object can be made of: faces of cubes are loaded as 2D
-/// textures, and not sampled.
+/// Writes the handles by which a kernel uses an image: one for each of the samplers, of which null only
+/// loads. Throws kf::DeviceError (missing_feature) where there can be no texture object: faces of cubes are
+/// loaded as 2D textures, and not sampled.
 void write_texture(std::byte* place, const CudaImage& image, const driver::ImageRange& range,
                    std::span<const CudaSampler* const> samplers);
 void write_surface(std::byte* place, const CudaImage& image, const driver::ImageRange& range);

@@ -1,4 +1,4 @@
-// When the GPU came to a place on a stream.
+// The time at which the GPU came to a place on a stream.
 #include "cuda/timestamp.h"
 
 #include <utility>

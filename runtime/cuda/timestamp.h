@@ -1,4 +1,4 @@
-// When the GPU came to a place on a stream.
+// The time at which the GPU came to a place on a stream.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ public:
     CudaTimestamp(const CudaTimestamp&) = delete;
     CudaTimestamp& operator=(const CudaTimestamp&) = delete;
 
-    /// From this one to another; waits for both.
+    /// Returns the time from this one to another; waits for both.
     [[nodiscard]] double nanoseconds_to(const CudaTimestamp& later) const;
 
 private:

@@ -52,13 +52,13 @@ private:
         cuda::Event last_use;  ///< on a CUDA stream
     };
 
-    /// One that nobody uses, of `size` bytes or more.
+    /// Returns a buffer that nobody uses, of `size` bytes or more.
     std::unique_ptr<Piece> take(std::uint64_t size);
     void give(std::unique_ptr<Piece> piece);
     std::unique_ptr<Piece> make(std::uint64_t size);
-    /// Has all that comes later on the device wait for what the stream has now.
+    /// Has all later work of the device wait for what the stream has now.
     void enter(cuda::CUstream stream);
-    /// Has all that comes later on the stream wait for what the device has now.
+    /// Has all later work of the stream wait for what the device has now.
     void leave(cuda::CUstream stream);
 
     std::shared_ptr<const cuda::Peer> peer_;
@@ -96,10 +96,10 @@ public:
     /// when the call is done. Throws kf::ArgumentError (layout_mismatch) for an array that is written, has
     /// gaps and would have to be copied.
     AnyTensor lend(const CudaArray& array);
-    /// Once all arguments are lent, before the call's commands. What is lent later, as the call's results
-    /// are, must be new.
+    /// Called once all arguments are lent, before the call's commands. Memory that is lent later, as the
+    /// call's results are, must be new.
     void begin();
-    /// When the commands are issued: what comes later on the stream comes after them. Waits for nothing.
+    /// Called when the commands are issued: later work on the stream comes after them. Waits for nothing.
     void finish();
 
 private:

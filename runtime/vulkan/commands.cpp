@@ -84,7 +84,7 @@ void CommandList::begin() {
     if (!is_callers()) {
         VkCommandBufferBeginInfo info{};
         info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-        // What runs often may be submitted while it runs: its own barrier puts the runs in order.
+        // A list that runs often may be submitted while it runs: its own barrier puts the runs in order.
         info.flags = runs_ == Runs::once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT
                                          : VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
         check(context_->vk.vkBeginCommandBuffer(buffer_, &info), "vkBeginCommandBuffer");
@@ -289,7 +289,7 @@ void CommandList::bind(VkPipelineLayout layout, std::uint32_t number, VkDescript
                        std::span<const std::uint32_t> offsets) {
     context_->vk.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, layout, number, 1, &set,
                                          static_cast<std::uint32_t>(offsets.size()), offsets.data());
-    // Another layout may disturb what sets of other numbers were bound.
+    // Another layout may disturb sets that were bound at other numbers.
     if (bound_layout_ != layout) bound_set_ = VK_NULL_HANDLE;
     bound_layout_ = layout;
 }

@@ -78,7 +78,7 @@ public:
     }
     /// All images but others', some of them several times.
     [[nodiscard]] std::span<const std::shared_ptr<driver::Image>> images() const { return images_.all(); }
-    /// Those that begin_image() was called with.
+    /// Returns the images that begin_image() was called with.
     [[nodiscard]] std::span<VulkanImage* const> begun() const { return begun_; }
     /// Ends the command buffer, unless it is ended already, and returns it. The caller's own isn't ended:
     /// what follows in it sees what was written.
@@ -94,12 +94,12 @@ public:
     /// kf::ArgumentError (device_mismatch, index_range).
     static VulkanAllocation& checked(const Context* context, driver::Allocation* allocation,
                                      std::uint64_t offset, std::uint64_t size, const char* what);
-    /// The same of a texture and the region that has `bytes` bytes.
+    /// Checks the same of a texture and its region, which has `bytes` bytes.
     static VulkanImage& checked(const Context* context, driver::Image* image,
                                 const driver::ImageRegion& region, std::uint64_t bytes, const char* what);
 
 private:
-    /// What a command does with an image.
+    /// The part of an image that a command uses, and how.
     struct ImageAccess {
         VulkanImage* image = nullptr;
         ImagePart part;
@@ -120,7 +120,7 @@ private:
     ImageStates& track(VulkanImage& image);
     /// Adds a barrier to barriers_ for each part that must change its layout.
     void change_layout(VkImage image, ImageStates& states, const ImagePart& part, VkImageLayout layout);
-    /// Everything that comes waits for everything that was; the images are in their layouts then.
+    /// Has all later commands wait for all earlier ones; the images are in their layouts then.
     void barrier(std::span<const ImageAccess> images = {});
     /// Puts a barrier where a command must wait that accesses memory so: by its hazard key, and whether it
     /// writes; and images.
@@ -169,10 +169,10 @@ private:
     std::shared_ptr<HostPool::Chunk> blocks_;  ///< where parameter blocks go
     Descriptors descriptors_;
     KnownResources known_;
-    // What the last dispatch takes.
+    // Resources of the last dispatch.
     std::vector<Descriptor> bound_resources_;
     std::vector<ImageAccess> accesses_;
-    // What the command at hand takes.
+    // Barriers of the command at hand.
     std::vector<ImageStates::Transition> transitions_;
     std::vector<VkImageMemoryBarrier> barriers_;
 };

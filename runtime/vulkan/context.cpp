@@ -62,7 +62,7 @@ void Context::start(bool allow_direct_mapping) {
         }
         throw;
     }
-    // Elsewhere the host's way to device memory is a bus, across which reads are far slower than a copy.
+    // On other devices, the host's way to device memory is a bus: reads are far slower than a copy.
     const auto type = memory_type(
         ~0U, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | host_coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
     direct_mapping = allow_direct_mapping && physical.integrated && type.has_value();

@@ -13,7 +13,7 @@
 
 namespace kf::vulkan {
 
-/// What a set has at one of its numbers: a buffer, or an image, a sampler, or both.
+/// One binding of a set: a buffer, or an image, a sampler, or both.
 struct Descriptor {
     VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     VkDescriptorBufferInfo buffer{};

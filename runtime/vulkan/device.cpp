@@ -101,7 +101,7 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Context> context, driver::Info info,
 VulkanDevice::~VulkanDevice() {
     try {
         const std::lock_guard lock(mutex_);
-        // What was issued happens, even if nobody looks: memory of an adopted device may be the caller's.
+        // Issued commands run, even if nobody looks: memory of an adopted device may be the caller's.
         if (!lost_) {
             flush_current();
         }
@@ -197,7 +197,7 @@ std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
         }
     }
     std::shared_ptr<driver::Allocation> made = allocate(driver::most_zeros);
-    // Kept under the same lock as the fill is recorded: a submission that fails forgets both.
+    // The zeros are kept under the lock of the fill's recording: a submission that fails forgets both.
     const Lock lock(*this);
     if (zeros_ == nullptr) {
         current().fill(made, 0, driver::most_zeros, 0);
@@ -206,7 +206,7 @@ std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
         flush_if_full();
         return made;
     }
-    // Another thread's came first, and this one isn't filled.
+    // Another thread's zeros came first, and these aren't filled.
     return zeros_;
 }
 
@@ -443,7 +443,7 @@ void VulkanDevice::wait_for_all(void (VulkanDevice::*wait_until)(std::uint64_t v
 
 void VulkanDevice::wait_for_room(std::uint64_t upload) {
     const std::uint64_t chunks = (upload + transfer_chunk - 1) / transfer_chunk;
-    // More than that waits for its own copies, and here for all else before it.
+    // An upload larger than the pool waits for its own copies, and here for all else before it.
     const bool fits = chunks <= uploads_->limit() || while_waiting == nullptr;
     const std::uint64_t wanted = std::min<std::uint64_t>(uploads_->limit(), chunks);
     const auto has_room = [&] {
@@ -463,7 +463,7 @@ void VulkanDevice::wait_for_room(std::uint64_t upload) {
                 flush_current();  // it has the chunks
             }
             last = last == 0 ? submitted_ : last;
-            // What other threads submit meanwhile could be waited for endlessly.
+            // Later submissions don't count: other threads may keep submitting endlessly.
             if (has_room() || in_flight_.empty() || completed_ >= last) {
                 return;
             }
@@ -552,7 +552,7 @@ std::unique_ptr<driver::Recorder> VulkanDevice::record_into(VkCommandBuffer comm
 std::uint64_t VulkanDevice::finish(std::unique_ptr<driver::Recorder> recorder) {
     std::unique_ptr<CommandList> list = take_list(recorder.get(), true);
     const Lock lock(*this);
-    // First into the books: whatever fails, the caller may submit what is recorded.
+    // The list is kept before anything can fail: the caller may submit what is recorded.
     const std::uint64_t commands = next_of_callers_++;
     const CommandList& kept = *(callers_[commands] = std::move(list));
     count_callers_use(kept, 1);
@@ -603,7 +603,7 @@ void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
 void VulkanDevice::submit_commands(Submission submission, VkCommandBuffer buffer) {
     const std::uint64_t value = submitted_ + 1;
     submission.value = value;
-    // First into the books: once the GPU has it, losing it would free what the GPU uses.
+    // The submission is kept first: the GPU may use it, and losing it would free what the GPU uses.
     in_flight_.push_back(std::move(submission));
     waiting_ = in_flight_.size();
     const VkResult result = submit_buffer(buffer, value);
@@ -709,7 +709,7 @@ void VulkanDevice::reclaim() {
                 depart(*graphs);
                 graphs->reset();
             }
-            // Its graph may be gone, or go meanwhile, and leave the list's owners to this one.
+            // The list's graph may be gone, or go meanwhile, and leave the list's owners to this reference.
             departing_.push_back(std::move(graphs));
             continue;
         }

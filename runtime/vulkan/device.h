@@ -156,12 +156,12 @@ private:
     /// beginning and returns its size. Not with mutex_ held.
     void read_pieces(std::span<std::byte> bytes,
                      const std::function<std::size_t(const std::shared_ptr<HostPool::Chunk>&)>& copy);
-    /// Sees to it that the image, the list's images, are in their resting layouts before what comes next.
+    /// Puts the image, or the list's images, into their resting layouts before whatever comes next.
     void begin_fresh(driver::Image* image);
     void begin_fresh(const CommandList& list);
     void wait_for(std::uint64_t value);
     void wait_for_room(std::uint64_t upload);
-    /// The same as wait_for(), with while_waiting() called: not with mutex_ held.
+    /// Does what wait_for() does, and calls while_waiting() meanwhile: not with mutex_ held.
     void wait_patiently(std::uint64_t value);
     void wait_for_all(void (VulkanDevice::*wait_until)(std::uint64_t value));
     /// Asks again and again for a while, with mutex_ held or not; returns whether the value was reached.

@@ -22,7 +22,7 @@ std::shared_ptr<Library> open_library(const OpenOptions& options) {
     return std::make_shared<Library>(options.library);
 }
 
-/// What every adopted device has: features without which none is adopted, and properties, which nobody
+/// Whether every adopted device has it: a feature without which none is adopted, or a property, which nobody
 /// enables.
 bool needs_no_word(const std::string& word) {
     return word == "buffer_device_address" || word == "scalar_layout" || word == "denorm_preserve" ||

@@ -45,7 +45,7 @@ struct Statistics {
     std::uint64_t used = 0;         ///< bytes of it that allocations hold
     std::size_t blocks = 0;         ///< pieces in which it was taken
     std::uint64_t submissions = 0;  ///< vkQueueSubmit calls that succeeded
-    // The same of textures, whose memory is apart.
+    // Counts of textures, whose memory is apart.
     std::uint64_t images_reserved = 0;
     std::uint64_t images_used = 0;
     std::size_t image_blocks = 0;
@@ -77,7 +77,7 @@ std::unique_ptr<driver::Recorder> record_into(driver::Device& device, void* comm
 std::uint64_t finish(driver::Device& device, std::unique_ptr<driver::Recorder> recorder);
 void release(driver::Device& device, std::uint64_t commands);
 
-/// What the validation layer has said of this device so far; empty unless the environment variable
+/// Returns the validation layer's messages about this device so far; none unless the environment variable
 /// KF_VULKAN_VALIDATION was set when it was opened. Each message also goes to stderr ("kf: validation: ...")
 /// and to the file that KF_VULKAN_VALIDATION_LOG names; "kf: N validation messages" follows when the device
 /// closes. No output: no messages.

@@ -1,4 +1,4 @@
-// What a command list uses that others own.
+// Memory and images that a command list uses and others own.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ public:
         owned_.emplace_back(image.shared_from_this());
         last_ = &image;
     }
-    /// All of it that is memory.
+    /// Returns all memory that it owns, some of it several times.
     [[nodiscard]] std::span<VulkanAllocation* const> memory() const { return memory_; }
     /// Returns all that it owned, which it then owns no more.
     [[nodiscard]] std::vector<std::shared_ptr<void>> take() {

@@ -15,10 +15,10 @@ inline constexpr const char* robust_images_word = "robust_images";
 [[nodiscard]] VkFormat vulkan_format(TextureFormat format);
 [[nodiscard]] VkImageType image_type(driver::ImageDimension dimension);
 
-/// What an image of that shape is used for.
+/// Returns the uses of an image of that shape.
 [[nodiscard]] VkImageUsageFlags usage_of(const driver::ImageShape& shape);
 
-/// What optimally tiled images of the format can do.
+/// Returns the features of optimally tiled images of the format.
 [[nodiscard]] VkFormatFeatureFlags format_features(const Instance& instance, const Physical& physical,
                                                    TextureFormat format);
 

@@ -111,12 +111,12 @@ struct InstanceFunctions {
 /// The device's own entry points, without the loader's dispatch.
 struct DeviceFunctions {
     KF_VULKAN_DEVICE_FUNCTIONS(KF_VULKAN_MEMBER)
-    // Null where the device was made without their extensions.
+    // Extensions' functions, null where the device was made without them.
     PFN_vkGetPipelineExecutableStatisticsKHR vkGetPipelineExecutableStatisticsKHR = nullptr;
     PFN_vkGetMemoryHostPointerPropertiesEXT vkGetMemoryHostPointerPropertiesEXT = nullptr;
     PFN_vkGetMemoryFdKHR vkGetMemoryFdKHR = nullptr;
     PFN_vkGetSemaphoreFdKHR vkGetSemaphoreFdKHR = nullptr;
-    // Null where the instance was made without VK_EXT_debug_utils.
+    // Functions of VK_EXT_debug_utils, null where the instance was made without it.
     PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT = nullptr;
     PFN_vkCmdBeginDebugUtilsLabelEXT vkCmdBeginDebugUtilsLabelEXT = nullptr;
     PFN_vkCmdEndDebugUtilsLabelEXT vkCmdEndDebugUtilsLabelEXT = nullptr;

@@ -13,7 +13,7 @@ public:
     /// Whether an access of `key` must wait for an earlier one: read after write, write after anything.
     [[nodiscard]] bool conflicts(const void* key, bool writes) const;
     void note(const void* key, bool writes);
-    /// After a barrier.
+    /// Forgets all accesses, as after a barrier.
     void clear();
 
 private:

@@ -28,7 +28,7 @@ public:
         auto operator<=>(const Range&) const = default;
     };
 
-    /// What a request of `size` bytes takes: a multiple of `alignment`, at most 25 % above it.
+    /// Returns how much a request of `size` bytes takes: a multiple of `alignment`, at most 25 % above it.
     static std::uint64_t rounded(std::uint64_t size);
 
     /// A range of rounded(size) bytes from the blocks there are, or nothing. It begins at a multiple of

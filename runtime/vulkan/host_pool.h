@@ -28,8 +28,8 @@ public:
         Chunk& operator=(const Chunk&) = delete;
 
         [[nodiscard]] const Buffer& buffer() const { return piece_.buffer; }
-        /// For parameters: the buffer as Context::block_layout takes it, manifest::max_uniform_block bytes
-        /// from a dynamic offset on.
+        /// A descriptor set for parameters: the buffer as Context::block_layout takes it,
+        /// manifest::max_uniform_block bytes from a dynamic offset on.
         [[nodiscard]] VkDescriptorSet set() const { return piece_.set; }
         [[nodiscard]] std::uint64_t left() const { return piece_.buffer.size - top_; }
         /// The offset of `size` bytes not given before; the caller has seen that they are left. A uniform
@@ -47,7 +47,7 @@ public:
     HostPool(const HostPool&) = delete;
     HostPool& operator=(const HostPool&) = delete;
 
-    /// Null when the limit is reached; throws kf::DeviceError when the driver refuses.
+    /// Returns null when the limit is reached; throws kf::DeviceError when the driver refuses.
     std::unique_ptr<Chunk> acquire();
     /// How many chunks acquire() would give now.
     [[nodiscard]] std::size_t available();

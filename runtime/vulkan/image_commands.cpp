@@ -1,4 +1,4 @@
-// What command lists do with images: their layouts, and copies of texels.
+// Commands of command lists on images: changes of layout, and copies of texels.
 #include <kf/error.h>
 
 #include <algorithm>

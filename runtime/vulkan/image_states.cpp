@@ -49,7 +49,7 @@ void ImageStates::move(const ImagePart& part, VkImageLayout layout, std::vector<
                 const std::uint32_t begin = layer;
                 while (layer < end && at(mip, layer).layout == from) ++layer;
                 if (from == layout) continue;
-                // With the same layers of the mip before.
+                // A transition of the same layers of the mip before takes this mip, too.
                 const auto before =
                     std::find_if(made.begin() + static_cast<std::ptrdiff_t>(first), made.end(),
                                  [&](const Transition& one) {
@@ -66,7 +66,7 @@ void ImageStates::move(const ImagePart& part, VkImageLayout layout, std::vector<
         if (made.size() == first) return;
     }
     if (is_whole(part)) {
-        // What was done before the transition is waited for by its barrier.
+        // The transition's barrier waits for all that was done before it.
         states_.assign(1, State{layout, false, 0});
         return;
     }

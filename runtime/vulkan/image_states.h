@@ -22,7 +22,7 @@ struct ImagePart {
     }
 };
 
-/// What one command list knows of one image. As long as all of it is alike it takes the memory of one mip.
+/// The state of one image in one command list. As long as all of it is alike it takes the memory of one mip.
 /// Not thread-safe.
 class ImageStates {
 public:
@@ -33,7 +33,7 @@ public:
         bool operator==(const Transition&) const = default;
     };
 
-    /// All of it is in `layout`.
+    /// Begins with all parts in `layout`.
     ImageStates(std::uint32_t mips, std::uint32_t layers, VkImageLayout layout);
 
     /// Whether an access of the part in `layout` must wait: for another layout, or for an access since the

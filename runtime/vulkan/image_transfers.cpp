@@ -1,4 +1,4 @@
-// What an open device does with textures and samplers.
+// Textures and samplers of an open device.
 #include <kf/error.h>
 
 #include <cstring>

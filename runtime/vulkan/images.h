@@ -21,14 +21,14 @@ public:
     [[nodiscard]] VkImage handle() const { return handle_; }
     [[nodiscard]] VkImageLayout resting_layout() const { return resting_; }
     [[nodiscard]] bool is_foreign() const { return is_foreign_; }
-    /// What the device can do with its format.
+    /// Returns the device's features for the image's format.
     [[nodiscard]] VkFormatFeatureFlags features() const { return features_; }
-    /// All its mips, the one layer of three dimensions.
+    /// Returns the part with all mips and layers; an image of three dimensions has one layer.
     [[nodiscard]] ImagePart whole() const { return {0, shape.mips, 0, shape.layers}; }
-    /// What kernels see of it, made once; `storage`: its first mip, to write to. Thread-safe.
+    /// Returns its view for kernels, made once; `storage`: of its first mip, to write to. Thread-safe.
     VkImageView view(const driver::ImageRange& range, bool storage);
 
-    /// It is in no layout yet, and its texels aren't defined. Guarded by the device's lock.
+    /// Whether it is in no layout yet, and its texels aren't defined. Guarded by the device's lock.
     bool is_fresh = false;
 
 private:
@@ -67,7 +67,7 @@ public:
 private:
     std::shared_ptr<Context> context_;
     std::shared_ptr<ImageMemory> memory_;
-    /// What all that is wrapped of one image share: lists know it by its handle, and so as one.
+    /// The state that all wrappers of one image share: lists know it by its handle, and so as one.
     struct Known {
         driver::ImageShape shape;
         VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;

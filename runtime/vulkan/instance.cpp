@@ -60,7 +60,7 @@ bool validation_wanted() {
 void ValidationLog::add(std::string message) {
     const std::lock_guard lock(mutex_);
     std::fprintf(stderr, "kf: validation: %s\n", message.c_str());
-    // For test runners that swallow stderr: a file that must stay empty.
+    // A file that must stay empty, for test runners that swallow stderr.
     const char* path = std::getenv("KF_VULKAN_VALIDATION_LOG");
     if (path != nullptr && *path != '\0') {
         if (std::FILE* file = std::fopen(path, "a"); file != nullptr) {

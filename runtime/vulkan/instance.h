@@ -10,7 +10,7 @@
 
 namespace kf::vulkan {
 
-/// What the validation layer said. Thread-safe: the layer calls from whichever thread made the mistake.
+/// The validation layer's messages. Thread-safe: the layer calls from whichever thread made the mistake.
 class ValidationLog {
 public:
     void add(std::string message);

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::uint32_t block_size() const { return block_size_; }  ///< bytes
     [[nodiscard]] manifest::Passing passing() const { return passing_; }
     [[nodiscard]] const std::vector<manifest::ResourceSlot>& resources() const { return resources_; }
-    /// Their numbers in descriptor set resource_set, which is of resource_layout().
+    /// The resources' numbers in descriptor set resource_set, which is of resource_layout().
     [[nodiscard]] const std::vector<std::int64_t>& resource_numbers() const { return resource_numbers_; }
     [[nodiscard]] const std::vector<VkDescriptorType>& resource_types() const { return resource_types_; }
     [[nodiscard]] VkDescriptorSetLayout resource_layout() const { return resource_layout_; }

@@ -34,7 +34,7 @@ std::string why_not_opened(const std::string& name) {
 
 }  // namespace
 
-// Never unloaded: drivers keep threads and thread-local data that outlive their last instance.
+// The library is never unloaded: drivers keep threads and thread-local data that outlive their last instance.
 Library::Library(const std::string& name)
     : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
     if (handle_ == nullptr) {

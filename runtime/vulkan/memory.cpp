@@ -54,7 +54,7 @@ std::shared_ptr<VulkanAllocation> Memory::take_locked(std::uint64_t size) {
     if (size == 0) {
         return allocation;
     }
-    // Past the limit, rounding up could wrap around.
+    // A size past the limit is refused before it is rounded up, which could wrap around.
     const std::optional<Heap::Range> range =
         size > context_->physical.limits.max_allocation ? std::nullopt : heap_.take(size);
     if (!range) {

@@ -22,11 +22,11 @@ public:
     [[nodiscard]] VkBuffer buffer() const { return buffer_; }
     [[nodiscard]] std::uint64_t offset() const { return offset_; }  ///< in buffer()
     [[nodiscard]] const Context* context() const;
-    /// Null but for memory that others have, too, in a buffer of its own.
+    /// Returns null but for memory that is shared with others, in a buffer of its own.
     [[nodiscard]] VkDeviceMemory shared_memory() const { return imported_.memory; }
     [[nodiscard]] bool is_foreign() const { return hazard_key_ != this; }
-    /// What hazards know it by: all that was wrapped of one buffer counts as one, and so does all that was
-    /// imported of the host's memory, which may be the same bytes in several buffers.
+    /// Returns the key of the memory in hazards: all that was wrapped of one buffer counts as one, and so
+    /// does all that was imported of the host's memory, which may be the same bytes in several buffers.
     [[nodiscard]] const void* hazard_key() const { return hazard_key_; }
 
     /// The submission that uses it last; guarded by the device's lock.
@@ -58,7 +58,7 @@ public:
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 
-    /// From what is reserved already; null when nothing fits.
+    /// Takes memory from what is reserved already; returns null when nothing fits.
     std::shared_ptr<VulkanAllocation> take(std::uint64_t size);
     /// Does what take() does, with a new block when nothing fits. Where the driver has no memory left, gives
     /// back unused blocks and tries again; throws kf::DeviceError (out_of_memory) with the sizes when that is
@@ -70,9 +70,9 @@ public:
     std::shared_ptr<VulkanAllocation> take_of_one(std::uint64_t size, std::uint64_t block_size);
 
     std::shared_ptr<VulkanAllocation> wrap(driver::ForeignMemory memory);
-    /// See driver::Device.
+    /// Imports memory of the host: see driver::Device.
     std::shared_ptr<VulkanAllocation> import_host(const driver::HostMemory& memory);
-    /// See vulkan/sharing.h.
+    /// Imports a file as memory: see vulkan/sharing.h.
     std::shared_ptr<VulkanAllocation> import_file(int file, std::uint64_t size);
     std::shared_ptr<VulkanAllocation> make_exportable(std::uint64_t size);
 

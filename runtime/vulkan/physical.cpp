@@ -1,4 +1,4 @@
-// What one physical device offers, in the words of the runtime, and how a device is created on it.
+// The features and limits of a physical device, in the runtime's words, and how a device is made on it.
 #include "vulkan/physical.h"
 
 #include <algorithm>
@@ -301,7 +301,7 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     physical.info.subgroup_size = subgroup.subgroupSize;
     physical.info.max_block_size = properties.limits.maxPushConstantsSize;
     std::copy_n(properties.limits.maxComputeWorkGroupCount, 3, physical.info.max_groups.begin());
-    // llvmpipe ends all of a thread's loops after 65,535 turns: those over calls leave most of them to
+    // llvmpipe ends all of a thread's loops after 65,535 iterations: loops over calls leave most of these to
     // functions.
     physical.info.calls_per_thread = physical.info.is_cpu ? 64 : 0;
     const Processors processors = guess_processors(instance, device, properties.deviceType, extensions);

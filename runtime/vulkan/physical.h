@@ -1,4 +1,4 @@
-// What one physical device offers, in the words of the runtime, and how a device is created on it.
+// The features and limits of a physical device, in the runtime's words, and how a device is made on it.
 #pragma once
 
 #include <optional>

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t parts = 4;
 constexpr std::uint64_t registers_of_part = 16384;
 constexpr std::uint64_t registers_in_piece = 8;  // a lane
-/// What the smallest processors have for all their groups.
+/// Shared memory of the smallest processors, in bytes, for all their groups.
 constexpr std::uint64_t shared_of_processor = 64ULL << 10;
 
 }  // namespace

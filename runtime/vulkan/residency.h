@@ -1,4 +1,4 @@
-// How many groups of a kernel one processor runs at once, where the driver tells what a pipeline needs.
+// How many groups of a kernel one processor runs at once, where the driver says what a pipeline needs.
 #pragma once
 
 #include "vulkan/context.h"
@@ -9,7 +9,7 @@ namespace kf::vulkan {
 /// made with VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR.
 [[nodiscard]] bool tells_residency(const Context& context);
 
-/// What one thread and one group of a pipeline need.
+/// The registers and memory that a pipeline needs for one thread and one group.
 struct PipelineNeeds {
     std::uint64_t registers = 0;     ///< of 32 bits, a thread
     std::uint64_t shared_bytes = 0;  ///< a group
@@ -21,7 +21,7 @@ struct PipelineNeeds {
 [[nodiscard]] std::uint32_t groups_at_once(const PipelineNeeds& needs, std::uint32_t threads,
                                            std::uint32_t lanes, std::uint32_t subgroups);
 
-/// Returns the same of a pipeline, or 0 where the driver doesn't tell after all.
+/// Returns the same of a pipeline, or 0 where the driver doesn't say after all.
 [[nodiscard]] std::uint32_t groups_at_once(const Context& context, VkPipeline pipeline,
                                            std::uint32_t threads);
 

@@ -26,7 +26,7 @@ private:
     VkSampler handle_ = VK_NULL_HANDLE;
 };
 
-/// Those that are in use: devices have room for few (4,000 at times). Thread-safe.
+/// The samplers that are in use: devices have room for few (4,000 at times). Thread-safe.
 class Samplers {
 public:
     explicit Samplers(std::shared_ptr<const Context> context) : context_(std::move(context)) {}

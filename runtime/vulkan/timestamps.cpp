@@ -1,4 +1,4 @@
-// When the GPU came to a place in a command list.
+// The times at which the GPU came to places in command lists.
 #include "vulkan/timestamps.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// When the GPU came to a place in a command list.
+// The times at which the GPU came to places in command lists.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ private:
 class Timestamps {
 public:
     explicit Timestamps(std::shared_ptr<const Context> context);
-    /// Null where the queue has none.
+    /// Returns null where the queue has no timestamps.
     std::shared_ptr<VulkanTimestamp> make();
     [[nodiscard]] double nanoseconds(const VulkanTimestamp& from, const VulkanTimestamp& to) const;
 

@@ -114,23 +114,23 @@ public:
     [[nodiscard]] AnyTensor insert_axis(std::int64_t dimension) const;  ///< of extent 1
     /// A row-major view of another shape; contiguous tensors only.
     [[nodiscard]] AnyTensor reshape(const Dims& shape) const;
-    /// The same memory as other elements. Smaller ones (a whole number of them to each old one) become a new
-    /// last dimension. Larger ones take the last dimensions (but the first) whose extents multiply to one of
-    /// them, else a part of the last one: what they take must be contiguous. `alignment` of the new elements,
-    /// bytes.
+    /// Returns a view of the same memory with other elements. Smaller ones (a whole number of them to each
+    /// old one) become a new last dimension. Larger ones take the last dimensions (but the first) whose
+    /// extents multiply to one of them, else a part of the last one: what they take must be contiguous.
+    /// `alignment` of the new elements, bytes.
     [[nodiscard]] AnyTensor view(const ElementType& element, std::int64_t alignment) const;
 
-    /// This tensor with one new gradient of its shape, that flows both in and out.
+    /// Returns this tensor with one new gradient of its shape, that flows both in and out.
     [[nodiscard]] AnyTensor with_grads(bool zero = true) const;
-    /// This tensor with these gradients; either may be null. They must have its element type and shape, but
-    /// grad_out may have extent 1 where the tensor has more: it gets the sum over that dimension.
+    /// Returns this tensor with these gradients; either may be null. They must have its element type and
+    /// shape, but grad_out may have extent 1 where the tensor has more: it gets the sum over that dimension.
     [[nodiscard]] AnyTensor with_grads(const AnyTensor& grad_in, const AnyTensor& grad_out) const;
     [[nodiscard]] AnyTensor without_grads() const;
 
-    /// This tensor under a name, which messages and tools show; its views and what with_grads() returns have
-    /// the same one.
+    /// Returns this tensor under a name, which messages and tools show; its views and results of with_grads()
+    /// have the same name.
     [[nodiscard]] AnyTensor named(std::string_view name) const;
-    /// Empty where it has none.
+    /// Returns the name; empty where it has none.
     [[nodiscard]] std::string name() const;
 
     /// grad_in: read by backward calls that take this tensor as an output. grad_out: added to by those that

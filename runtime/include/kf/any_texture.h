@@ -15,7 +15,7 @@
 
 namespace kf {
 
-/// What a texture is made as, and what a view of one has.
+/// The extents, mips, layers and format of a texture to make, or of a view of one.
 struct TextureShape {
     int dimensions = 2;  ///< 1 to 3; 2 of cubes
     bool is_cube = false;
@@ -74,7 +74,7 @@ public:
     /// waits for the calls that write (read) them.
     void read(std::span<std::byte> bytes) const;
     void write(std::span<const std::byte> bytes) const;
-    /// The same for a box of them, in all of the view's layers; in NumPy's order, too.
+    /// Copies the texels of a box of the view's first mip, in all of its layers; in NumPy's order, too.
     void read_region(const Dims& offset, const Dims& extent, std::span<std::byte> bytes) const;
     void write_region(const Dims& offset, const Dims& extent, std::span<const std::byte> bytes) const;
 
@@ -90,10 +90,10 @@ public:
     /// middle. Formats of integers have none.
     void generate_mips() const;
 
-    /// This texture for parameters that are texture and sampler in one (Sampler2D); without_sampler() again.
+    /// Returns it for parameters that are both in one (Sampler2D); without_sampler() undoes that.
     [[nodiscard]] AnyTexture with_sampler(const Sampler& sampler) const;
     [[nodiscard]] AnyTexture without_sampler() const;
-    /// Null where there is none.
+    /// Returns the sampler; null where there is none.
     [[nodiscard]] const Sampler& sampler() const;
 
     /// Returns whether both are views of the same texels, with whatever samplers.

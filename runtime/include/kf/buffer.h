@@ -17,7 +17,7 @@ namespace kf {
 
 namespace detail {
 
-/// What both kinds of buffers have. T is void of byte buffers, which take memory of any type.
+/// The members that both kinds of buffers have. T is void of byte buffers, which take memory of any type.
 template <class T>
 class BufferBase {
 public:
@@ -73,13 +73,13 @@ public:
     Buffer(const Device& device, std::span<const T> values) requires(!std::is_void_v<T>)
         : Buffer(device.tensor<T>(values, {static_cast<std::int64_t>(values.size())})) {}
 
-    /// This buffer with a new gradient of its size.
+    /// Returns this buffer with a new gradient of its size.
     [[nodiscard]] Buffer with_grads(bool zero = true) const { return Buffer(this->any().with_grads(zero)); }
-    /// This buffer with that gradient, of its element and size: backward calls add to it.
+    /// Returns this buffer with the given gradient, of its element and size: backward calls add to it.
     [[nodiscard]] Buffer with_grads(const RWBuffer<T>& grad) const {
         return Buffer(this->any().with_grads({}, grad.any()));
     }
-    /// Null when there is none.
+    /// Returns the gradient; null when there is none.
     [[nodiscard]] RWBuffer<T> grad() const requires(!std::is_void_v<T>) {
         const AnyTensor& grad = this->any().grad();
         return grad ? RWBuffer<T>(Tensor<T, 1>(grad.reshape({grad.size()}))) : RWBuffer<T>();

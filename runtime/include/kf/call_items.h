@@ -1,4 +1,4 @@
-// From what a generated function is given, and returns, to the items of a call: see kf/overload.h.
+// The items of a call, made of a generated function's arguments and results: see kf/overload.h.
 #pragma once
 
 #include <array>
@@ -31,13 +31,13 @@ struct Items;
 
 namespace item {
 
-/// Nothing.
+/// Stands for an item that is not given.
 inline constexpr int none = -1;
 inline constexpr int as_inout = 1 << 16;
 inline constexpr int as_in = 2 << 16;
-/// What is given to be written, and is read, too.
+/// The item of an argument that is given to be written, and is read, too.
 [[nodiscard]] constexpr int inout(int given) { return given + as_inout; }
-/// The same, only read.
+/// The item of an argument that is given to be written, and is only read.
 [[nodiscard]] constexpr int in(int given) { return given + as_in; }
 
 }  // namespace item
@@ -65,7 +65,7 @@ inline constexpr bool is_out = false;
 template <class X>
 inline constexpr bool is_out<Out<X>> = true;
 
-/// What becomes of a value that is given, or of one that is returned.
+/// Whether a value goes in, comes out, does both, or is returned.
 enum class Direction : std::uint8_t { in, out, inout, returned };
 
 /// Parameters that a function can write to are outputs, unless an item says more.
@@ -105,7 +105,7 @@ template <Direction direction, class T>
 auto leaves_of(T& given) {
     using Type = std::remove_const_t<T>;
     if constexpr (HasParts<Type>) {
-        // What isn't to be written isn't.
+        // The const_cast is safe: parts that aren't to be written aren't.
         return std::apply([](auto&... parts) { return std::tuple_cat(leaves_of<direction>(parts)...); },
                           kf_parts(const_cast<Type&>(given)));
     } else {
@@ -128,7 +128,7 @@ Arg item_of(Leaves& leaves) {
     }
 }
 
-/// What the call has made for an absent output.
+/// Returns what the call has made for an absent output.
 template <class R>
 R made_for(Arg& item) {
     if constexpr (AnyOfTexture<R>) {

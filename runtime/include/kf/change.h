@@ -13,7 +13,7 @@
 
 namespace kf::detail {
 
-/// What a function can be given besides a hook, which all take.
+/// The arguments that a function takes besides a hook, which all take.
 enum class Takes : std::uint8_t { nothing = 0, options = 1, globals = 2, both = 3 };
 
 /// Makes functions anew with something more configured. What a function doesn't take leaves it as it is.

@@ -1,4 +1,4 @@
-// What configures generated functions, each of which derives from what it offers.
+// Bases of generated functions, each of which adds one way to configure them.
 #pragma once
 
 #include <cstdint>

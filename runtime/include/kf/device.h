@@ -18,7 +18,7 @@
 
 namespace kf {
 
-/// What is looked for in each call, at the cost of its speed.
+/// Mistakes that each call looks for, at the cost of its speed.
 enum class Check : std::uint8_t {
     nothing,
     nan,  ///< a NaN or an infinity that a call makes of numbers that are finite
@@ -29,7 +29,7 @@ enum class Check : std::uint8_t {
 /// in batches, at flush(), wait(), a read-back or a full batch.
 class Device {
 public:
-    /// Null, as one that was moved from: only to be assigned to, compared and asked whether it is.
+    /// Makes a null device, as a moved-from one is: only to be assigned to, compared and tested.
     Device() = default;
 
     /// Opens the device that the environment variable KF_DEVICE names, else the first CUDA device, else a

@@ -1,4 +1,4 @@
-// What is known of a device, opened or not.
+// Names, limits and features of a device, opened or not.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ struct Dual {
           tangent(detail::fitting<T>(std::move(along), "Dual")) {}
 };
 
-/// What forward derivatives take one by one.
+/// Returns the value and the tangent, which forward derivatives take one by one.
 template <class T>
 auto kf_parts(Dual<T>& dual) {
     return std::tie(dual.value, dual.tangent);

@@ -14,13 +14,13 @@ class DeviceState;
 struct EncoderState;
 }  // namespace detail
 
-/// Made by Device::encoder(). Calls recorded with append_to() run at submit(), in order, after everything
-/// that was issued on the device before. Not thread-safe; movable, not copyable. Dropped without submit(),
-/// it runs nothing. Any use after submit() is an ArgumentError (encoder_submitted).
+/// Records calls, and is made by Device::encoder(). Calls recorded with append_to() run at submit(), in
+/// order, after everything that was issued on the device before. Not thread-safe; movable, not copyable.
+/// Dropped without submit(), it runs nothing. Any use after submit() is an ArgumentError (encoder_submitted).
 class Encoder {
 public:
     explicit Encoder(std::shared_ptr<detail::DeviceState> device);
-    /// For the runtime itself.
+    /// Makes an encoder for the runtime itself.
     explicit Encoder(std::unique_ptr<detail::EncoderState> state);
     Encoder(Encoder&&) noexcept;
     Encoder& operator=(Encoder&&) noexcept;
@@ -34,7 +34,7 @@ public:
     }
     [[nodiscard]] Device device() const;
 
-    /// Tells whether calls can still be recorded: the encoder has not been submitted.
+    /// Whether calls can still be recorded: the encoder has not been submitted.
     [[nodiscard]] bool is_open() const noexcept;
 
     /// Returns the state, for the runtime itself. Throws once the encoder is submitted.

@@ -1,4 +1,4 @@
-// What goes wrong at run time: exceptions with a stable code, and Result<T> for the try_ twins.
+// Errors at run time: exceptions with a stable code, and Result<T> for the try_ twins.
 #pragma once
 
 #include <cstdint>
@@ -98,7 +98,7 @@ namespace detail {
 [[noreturn]] void throw_null(const char* what);
 }  // namespace detail
 
-/// What a try_ twin returns: a value, or the error that the throwing form would have thrown.
+/// The result of a try_ twin: a value, or the error that the throwing form would have thrown.
 template <class T>
 class [[nodiscard]] Result {
 public:
@@ -113,7 +113,7 @@ public:
     T& value() & { return check(), std::get<0>(content_); }
     const T& value() const& { return check(), std::get<0>(content_); }
     T&& value() && { return check(), std::get<0>(std::move(content_)); }
-    /// Only when !ok().
+    /// Returns the error. Call it only when !ok().
     [[nodiscard]] const Error& error() const { return std::get<1>(content_); }
 
 private:

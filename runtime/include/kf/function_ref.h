@@ -57,7 +57,7 @@ FunctionRef accumulated(const FunctionRef& function, std::span<const Accumulatio
 /// anywhere. Throws ArgumentError (unknown_name) for what wasn't generated.
 FunctionRef mapped(const FunctionRef& function, std::span<const Mapping> chosen);
 
-/// Its forward derivative, which must be there: a function with the arguments and their tangents.
+/// Returns the function's forward derivative, which must exist: it takes the arguments and their tangents.
 FunctionRef jvp_of(const FunctionRef& function);
 
 /// A copy that calls the hook before each dispatch, after the hooks that it has.

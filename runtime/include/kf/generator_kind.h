@@ -5,8 +5,8 @@
 
 namespace kf::detail {
 
-/// What an argument's generator is; `none` for values and tensors. Of call_id and thread_id the host gives
-/// nothing.
+/// The generator of an argument; `none` for values and tensors. The host gives nothing for call_id and
+/// thread_id.
 enum class GeneratorKind : std::uint8_t { none, call_id, thread_id, grid, range, wang_hash, rand_float };
 
 }  // namespace kf::detail

@@ -22,7 +22,7 @@
 
 namespace kf::detail {
 
-/// What some globals are set to, by name. Immutable once functions share it.
+/// The values that some globals are set to, by name. Immutable once functions share it.
 class GlobalValues {
 public:
     /// A pointer, and the memory that it leads to, where that is known.
@@ -69,7 +69,7 @@ public:
         if (sampler) put(name, sampler);
     }
 
-    /// Null where it isn't set.
+    /// Returns the value of the global; null where it isn't set.
     [[nodiscard]] const Value* find(std::string_view name) const;
 
 private:

@@ -26,7 +26,7 @@ class Graph {
 public:
     explicit Graph(const Device& device);
 
-    /// Where calls are recorded, until the first replay. Their tensors and shapes are settled then.
+    /// Records the graph's calls, until the first replay. Their tensors and shapes are fixed then.
     [[nodiscard]] Encoder& encoder();
     /// The call that was recorded last, to set only its values.
     [[nodiscard]] PreparedCall node() const;
@@ -52,8 +52,8 @@ public:
         return attempt([&] { set(name, value); });
     }
 
-    /// For the runtime itself. Throws ArgumentError (missing_argument) for one that was moved from, as all
-    /// else does.
+    /// Returns the state, for the runtime itself. Throws ArgumentError (missing_argument) for a graph that
+    /// was moved from, as all else does.
     [[nodiscard]] const std::shared_ptr<detail::GraphState>& state() const {
         if (state_ == nullptr) detail::throw_null("the graph");
         return state_;

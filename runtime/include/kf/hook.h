@@ -13,19 +13,19 @@ namespace kf {
 
 namespace detail {
 
-/// What the hooks of one call have set and recorded so far. Lives while they run and the call is made.
+/// The settings and calls of one call's hooks so far. Lives while they run and the call is made.
 class HookedCall {
 public:
     HookedCall(Device device, std::shared_ptr<const GlobalValues> globals);
-    /// Whoever still has the encoder can't use it any more.
+    /// Closes the encoder: whoever still has it can't use it any more.
     ~HookedCall();
     HookedCall(const HookedCall&) = delete;
     HookedCall& operator=(const HookedCall&) = delete;
 
     [[nodiscard]] const Device& device() const { return device_; }
-    /// Made when first asked for.
+    /// Returns the encoder, which is made when it is first asked for.
     [[nodiscard]] Encoder& encoder();
-    /// Null where no hook has asked for it.
+    /// Returns the encoder; null where no hook has asked for it.
     [[nodiscard]] Encoder* recorded() { return encoder_ ? &*encoder_ : nullptr; }
     /// The call's globals, to set more of them.
     [[nodiscard]] GlobalValues& values();
@@ -48,9 +48,9 @@ public:
     HookContext(const HookContext&) = delete;
     HookContext& operator=(const HookContext&) = delete;
 
-    /// What is recorded here runs right before the call: in the encoder of append_to(), and on the device
-    /// where the call is made directly. None of it does where the call is refused, or a hook throws. It can't
-    /// be submitted.
+    /// Returns an encoder whose calls run right before the call: in the encoder of append_to(), and on the
+    /// device where the call is made directly. None of them does where the call is refused, or a hook
+    /// throws. The encoder can't be submitted.
     [[nodiscard]] Encoder& encoder() { return call_.encoder(); }
     /// The module's device.
     [[nodiscard]] const Device& device() const { return call_.device(); }

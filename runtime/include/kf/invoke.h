@@ -143,7 +143,7 @@ struct Arg {
     static Arg inout(const Tensor<T, N>& tensor) {
         return of(tensor.any());
     }
-    /// What is null counts as absent.
+    /// Makes the argument from a tensor, of which a null one counts as absent.
     static Arg of(const AnyTensor& tensor) {
         return make(tensor ? Kind::tensor : Kind::absent, nullptr, nullptr, nullptr, &tensor);
     }
@@ -196,7 +196,7 @@ void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, 
             Encoder* encoder = nullptr, const Dims* shape = nullptr, const Device* on = nullptr,
             Encoder* before = nullptr);
 
-/// What an overload resolver needs to know of one argument.
+/// The facts of one argument that an overload resolver needs.
 struct ArgShape {
     enum class Kind : std::uint8_t {
         absent,     ///< not given: outputs and generators that the host has no part in

@@ -26,7 +26,7 @@ Module load_module(const Device& device, std::shared_ptr<const LoadedArtifact> a
 /// load_all(), and are shared by all modules of a device.
 class Module {
 public:
-    /// Null, as one that was moved from.
+    /// Makes a null module, as a moved-from one is.
     Module() = default;
 
     /// Reads and verifies an artifact. The image of each kernel is verified before its first use. The bytes
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] const Device& device() const;
     /// The spec's name.
     [[nodiscard]] const std::string& name() const;
-    /// SHA-256 of the artifact, hex: lets a generated wrapper tell that a file beside it is its own.
+    /// SHA-256 of the artifact, hex: lets a generated wrapper check that a file beside it is its own.
     [[nodiscard]] const std::string& sha256() const;
     /// The names of its functions.
     [[nodiscard]] std::vector<std::string> functions() const;
@@ -64,7 +64,7 @@ public:
         return attempt([&] { load_all(); });
     }
 
-    /// For the runtime itself. Throws ArgumentError (missing_argument) where it is null, as all else does.
+    /// For the runtime itself. Throws ArgumentError (missing_argument) for a null module, as all else does.
     [[nodiscard]] const std::shared_ptr<detail::ModuleState>& state() const {
         if (state_ == nullptr) detail::throw_null("the module");
         return state_;

@@ -57,15 +57,15 @@ private:
     std::string text_;
 };
 
-/// What isn't set stays as it is.
+/// Options of a function. Those that aren't set stay as they are.
 struct Options {
     /// Whether gradients (and outputs that are sums) that several calls add to are the same bits from run to
     /// run on one device. It takes kernels that the call spec asks for ("deterministic": true or "auto"); a
     /// backward call without them is an ArgumentError (no_deterministic_kernel), unless each of its calls has
     /// a gradient of its own.
     std::optional<bool> deterministic = std::nullopt;
-    /// What `.threads()` and `.groups()` of a function say. A function that takes none, and one that needs
-    /// one and has none, is an ArgumentError (unknown_name, missing_argument).
+    /// The size of the launch, as set by `.threads()` and `.groups()` of a function. A function that takes
+    /// none, and one that needs one and has none, is an ArgumentError (unknown_name, missing_argument).
     std::optional<Launch> launch = std::nullopt;
 
     /// Memory that calls reach through pointers: commands before and after wait for each other by it, and it
@@ -83,7 +83,7 @@ struct Options {
     /// unknown_name, type_mismatch, value_range.
     std::vector<std::pair<std::string_view, ConstantValue>> constants = {};
 
-    /// These, with what is set in `chosen`; without its variant and constants.
+    /// Returns these options, with those that are set in `chosen`; without its variant and constants.
     [[nodiscard]] Options with(const Options& chosen) const {
         const bool told = !chosen.reads.empty() || !chosen.writes.empty();
         return {chosen.deterministic ? chosen.deterministic : deterministic,

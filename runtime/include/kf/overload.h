@@ -1,4 +1,4 @@
-// What generated functions are made of: signatures, which become the members that call and record.
+// Signatures, of which generated functions are made, and which become their members that call and record.
 #pragma once
 
 #include <cstddef>
@@ -72,7 +72,7 @@ public:
     }
 };
 
-/// The same with a result that is wanted.
+/// A member whose result must not be ignored.
 template <class Function, PassKind pass, std::size_t call, class R, class... Args, class... Details>
 class Member<Function, pass, Overload<call, R(Args...), Details...>, true> {
     using Run = Runner<pass, call, R, Details...>;
@@ -107,7 +107,7 @@ public:
 
 /// A function, or one of its derivatives, by its overloads. Calling it runs it; try_call() does too, and
 /// returns its error instead of throwing it; append_to() records it, to run when the encoder is submitted;
-/// prepare() settles its tensors and shapes, so that it runs often, with values that can be set. Thread-safe.
+/// prepare() fixes its tensors and shapes, so that it runs often, with values that can be set. Thread-safe.
 /// Functions with the same overloads share this class, so that a compiler has little to do for each.
 template <detail::PassKind pass, class... Overloads_>
 class Overloads : public detail::Member<Overloads<pass, Overloads_...>, pass, Overloads_>... {

@@ -42,7 +42,7 @@ public:
     template <class U>
     requires detail::leads_to<T, U> Pointer(const RWBuffer<U>& buffer)  // NOLINT(google-explicit-constructor)
         : Pointer(buffer.any()) {}
-    /// What only reads may be given a buffer that is only read.
+    /// Takes a read-only buffer where the pointer only reads.
     template <class U>
     requires(std::is_const_v<T>&& detail::leads_to<T, U>)
         Pointer(const Buffer<U>& buffer)  // NOLINT(google-explicit-constructor)

@@ -1,4 +1,4 @@
-// kf::PreparedCall: a call whose tensors and shapes are settled, to run often with other values.
+// kf::PreparedCall: a call whose tensors and shapes are fixed, to run often with other values.
 #pragma once
 
 #include <concepts>
@@ -24,7 +24,7 @@ namespace detail {
 
 class KeptCall;
 
-/// What set() is given. Points into it.
+/// A new value as it is given to set(). Points into it.
 struct NewValue {
     std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double> number;
     const void* value = nullptr;  ///< of anything but a number: one element, or a generator
@@ -104,7 +104,7 @@ void set_value(KeptCall& call, std::string_view name, const NewValue& value);
 /// runs come one after the other, and a value that is set counts from the next run on.
 class PreparedCall {
 public:
-    /// Nothing.
+    /// Makes a prepared call that holds none.
     PreparedCall() = default;
     explicit PreparedCall(std::shared_ptr<detail::KeptCall> call) : call_(std::move(call)) {}
     explicit operator bool() const { return call_ != nullptr; }
@@ -140,7 +140,7 @@ private:
     std::shared_ptr<detail::KeptCall> call_;
 };
 
-/// What `prepare()` of a function returns. `R`: what the call returns, `void` where it is given its outputs.
+/// The result of `prepare()` of a function. `R`: the call's own result, `void` where it is given its outputs.
 template <class R>
 class Prepared : public PreparedCall {
 public:
@@ -163,7 +163,7 @@ namespace detail {
 
 /// An encoder that keeps the one call that is recorded into it.
 [[nodiscard]] Encoder preparing_encoder(const FunctionRef& function);
-/// That call.
+/// Returns the call that preparing_encoder()'s encoder keeps.
 [[nodiscard]] PreparedCall prepared_call(Encoder& encoder);
 
 /// Prepares the call that `record(encoder)` records.

@@ -38,7 +38,7 @@ public:
 
     /// Ends: waits for the device, and looks at no more calls. The rest does so first.
     void stop();
-    /// In the order in which they were made.
+    /// Returns the calls in the order in which they were made.
     [[nodiscard]] const std::vector<ProfiledCall>& calls();
     /// A line for each function and pass, those that took longest first: how many calls, their time, their
     /// bytes and bytes a second.

@@ -11,9 +11,9 @@ namespace kf {
 class Device;
 
 enum class Filter : std::uint8_t { nearest, linear };
-/// What lies outside of a texture.
+/// How a sampler continues a texture beyond its edges.
 enum class AddressMode : std::uint8_t { repeat, mirror, clamp, border };
-/// What a comparison sampler does with a texel: `less` is 1 where the value given is less than the texel.
+/// The comparison of a sampler with a texel: `less` is 1 where the value given is less than the texel.
 enum class Compare : std::uint8_t {
     none,
     never,
@@ -27,7 +27,7 @@ enum class Compare : std::uint8_t {
 };
 enum class Border : std::uint8_t { transparent_black, opaque_black, opaque_white };
 
-/// One for all, or one for each.
+/// Filters: one for all three, or one for each.
 struct Filters {
     constexpr Filters(Filter all)  // NOLINT(google-explicit-constructor)
         : minify(all), magnify(all), mip(all) {}
@@ -41,7 +41,7 @@ struct Filters {
     bool operator==(const Filters&) const = default;
 };
 
-/// One for all dimensions, or one for each.
+/// Address modes: one for all dimensions, or one for each.
 struct AddressModes {
     constexpr AddressModes(AddressMode all)  // NOLINT(google-explicit-constructor)
         : x(all), y(all), z(all) {}
@@ -83,12 +83,12 @@ class SamplerState;
 /// there needs it. Thread-safe. `kf::Sampler({.filter = kf::Filter::nearest})`.
 class Sampler {
 public:
-    /// Null, as a default-made texture is.
+    /// Makes a null sampler, as a default-made texture is null.
     Sampler() = default;
     /// Throws ArgumentError (value_range) for numbers that no sampler has.
     explicit Sampler(const SamplerOptions& options);
-    /// The same, and made on that device at once: throws DeviceError (missing_feature) where it has none
-    /// such.
+    /// Makes the sampler on that device at once: also throws DeviceError (missing_feature) where the device
+    /// has none such.
     Sampler(const Device& device, const SamplerOptions& options);
 
     explicit operator bool() const { return state_ != nullptr; }

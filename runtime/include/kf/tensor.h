@@ -98,8 +98,8 @@ public:
     [[nodiscard]] Tensor grad_in() const { return Tensor(any_.grad_in()); }
     [[nodiscard]] Tensor grad_out() const { return Tensor(any_.grad_out()); }
 
-    /// This tensor under a name, which messages and tools show: `device.zeros<float>({8}).named("weights")`.
-    /// Its views and what with_grads() returns have the same one.
+    /// Returns this tensor under a name, which messages and tools show:
+    /// `device.zeros<float>({8}).named("weights")`. Its views and results of with_grads() have the same name.
     [[nodiscard]] Tensor named(std::string_view name) const { return Tensor(any_.named(name)); }
     [[nodiscard]] std::string name() const { return any_.name(); }
 

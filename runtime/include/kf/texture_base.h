@@ -1,4 +1,4 @@
-// What Texture2D<T>, RWTexture2D<T> and their kin have in common.
+// Members that Texture2D<T>, RWTexture2D<T> and their kin have in common.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Sampled;
 
 namespace detail {
 
-/// What Self, Texture or RWTexture, has whoever writes to it.
+/// Members of Self, Texture or RWTexture, whether it can be written or not.
 template <class T, TextureKind kind, template <class, TextureKind> class Self>
 class TextureBase {
     static_assert(Texel<T>, "a texture's element is half, float, int or uint, or a vector of those");
@@ -38,7 +38,7 @@ public:
     using value_type = T;
     /// A shape or a place in it: neither layers nor channels count.
     using Extents = Shape<rank>;
-    /// What the host has of a texel where no other format was asked for. One of three components has four.
+    /// A texel on the host where no other format was asked for. One of three components has four.
     using Stored = StoredTexel<T>;
 
     /// `empty(device, {h, w})`, `empty(device, {h, w}, {.format = kf::TextureFormat::rgba8})`: texels
@@ -84,7 +84,7 @@ public:
         for (std::size_t i = 0; i < rank; ++i) result[i] = any_.shape().extents[i];
         return result;
     }
-    /// How many there are.
+    /// Returns how many mips, or layers, there are.
     [[nodiscard]] std::int64_t mips() const { return any_.shape().mips; }
     [[nodiscard]] std::int64_t layers() const requires has_layers { return any_.shape().layers; }
 
@@ -109,7 +109,7 @@ public:
         return Self<T, kind>(any_.cubes(first, count));
     }
 
-    /// This texture and a sampler, for parameters that are both in one.
+    /// Returns this texture with a sampler, for parameters that are both in one.
     [[nodiscard]] Sampled<T, kind> with_sampler(const Sampler& sampler) const {
         return Sampled<T, kind>(any_.with_sampler(sampler));
     }
@@ -133,7 +133,7 @@ public:
     void copy_from(const std::vector<U>& texels) const {
         copy_from(std::span<const U>(texels));
     }
-    /// The same for a box of the first mip, in all layers.
+    /// Returns the texels of a box of the first mip, in all layers.
     template <class U = Stored>
     [[nodiscard]] std::vector<U> region_to_vector(const Extents& offset, const Extents& extent) const {
         check_texel(any_.format(), element_of<U>);

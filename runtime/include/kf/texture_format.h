@@ -11,8 +11,8 @@
 
 namespace kf {
 
-/// What texels hold, in the order of texture_formats. Those without a suffix are unorm: fractions of the
-/// largest integer.
+/// The contents of texels, in the order of texture_formats. Formats without a suffix are unorm: fractions of
+/// the largest integer.
 enum class TextureFormat : std::uint8_t {
     r8,
     rg8,

@@ -16,7 +16,7 @@ namespace kf {
 /// The dimensions of a texture type.
 enum class TextureKind : std::uint8_t { one, one_array, two, two_array, three, cube, cube_array };
 
-/// What a texture is made with beside its extents.
+/// The properties of a new texture beside its extents.
 struct TextureOptions {
     std::optional<TextureFormat> format = {};  ///< absent: 32 bits a component (of half 16), as T is
     std::int64_t mips = 1;                     ///< 0: all that there are
@@ -59,7 +59,7 @@ struct TexelParts<Vector<T, N>> {
     static constexpr std::size_t count = N;
 };
 
-/// What textures can be of in shaders.
+/// A type of texels that textures can have in shaders.
 template <class T>
 concept Texel =
     std::same_as<typename TexelParts<T>::Scalar, half> || std::same_as < typename TexelParts<T>::Scalar,

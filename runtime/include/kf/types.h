@@ -79,7 +79,7 @@ using double4 = Vector<double, 4>;
 
 static_assert(sizeof(bool) == 1 && sizeof(bool3) == 3 && sizeof(half3) == 6 && sizeof(float3) == 12);
 
-/// What elements of tensors, and parameters, are made of.
+/// The type of a scalar, in elements of tensors and in parameters.
 enum class ScalarType : std::uint8_t {
     boolean,
     int8,
@@ -107,7 +107,7 @@ enum class ScalarType : std::uint8_t {
     return scalar >= ScalarType::int8 && scalar <= ScalarType::int64;
 }
 
-/// What one element of a tensor is: a scalar, or a block of scalars (float3: {3}), row-major, packed.
+/// One element of a tensor: a scalar, or a block of scalars (float3: {3}), row-major, packed.
 struct ElementType {
     ScalarType scalar = ScalarType::float32;
     std::uint8_t rank = 0;  ///< how many of `extents` count
@@ -172,7 +172,7 @@ struct ElementOf<Vector<T, N>> {
     static_assert(sizeof(Vector<T, N>) == N * sizeof(T));
 };
 
-/// What a generated struct's ElementOf derives from.
+/// The base of a generated struct's ElementOf.
 template <class T>
 struct StructElement {
     static constexpr ElementType value{ScalarType::float32, 0, {1, 1, 1, 1}, sizeof(T)};

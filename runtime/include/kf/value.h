@@ -15,7 +15,7 @@ namespace kf {
 
 namespace detail {
 
-/// Numbers that have no derivative, and vectors, matrices and arrays of them: of structs the fields tell.
+/// Whether the type is integers, enums, or vectors, matrices or arrays of them. Fields decide for structs.
 template <class T>
 inline constexpr bool is_discrete = std::is_integral_v<T> || std::is_enum_v<T>;
 template <class T, std::size_t N>
@@ -46,7 +46,7 @@ struct Diff {
     Diff() {}  // NOLINT(modernize-use-equals-default): GCC 12 crashes where T is an array of vectors of half
     explicit Diff(T given) : value(std::move(given)) {}
     Diff(T given, T gradient) : value(std::move(given)), grad(std::move(gradient)) {}
-    /// Another type's numbers; one that a floating type has no room for throws ArgumentError (value_range).
+    /// Takes other types' numbers; one that the type has no room for is an ArgumentError (value_range).
     template <class V>
     requires detail::NumberFor<V, T>
     explicit Diff(V given) : value(detail::fitting<T>(given, "Diff")) {}
@@ -62,7 +62,7 @@ Diff(T, T) -> Diff<T>;
 
 namespace detail {
 
-/// What braces around parts make: a vector's scalars, an array's elements.
+/// The parts that a type can be made of in braces: a vector's scalars, an array's elements.
 template <class T>
 struct PartsOf {
     static constexpr std::size_t count = 0;
@@ -80,7 +80,7 @@ struct PartsOf<std::array<T, N>> {
 template <class T, class... Given>
 concept MadeOf = sizeof...(Given) > 1 && sizeof...(Given) == PartsOf<T>::count &&
                  !Integer<typename PartsOf<T>::type> && (ScalarFor<Given, typename PartsOf<T>::type> && ...);
-/// One number becomes another as in the call itself.
+/// Whether a value becomes a T as in the call itself.
 template <class Value, class T>
 concept BecomesValue = std::convertible_to<Value, T> &&(!Floating<T> || ScalarFor<Value, T>);
 
@@ -92,7 +92,7 @@ concept BecomesValue = std::convertible_to<Value, T> &&(!Floating<T> || ScalarFo
 template <class T>
 class DiffArg {
 public:
-    // Not defaulted: GCC 12 crashes where that is constexpr and T an array of vectors of half.
+    // This isn't defaulted: GCC 12 crashes where that is constexpr and T an array of vectors of half.
     DiffArg() : value_() {}  // NOLINT(modernize-use-equals-default)
     template <class Value>
     requires detail::BecomesValue<Value, T> DiffArg(Value value)  // NOLINT(google-explicit-constructor)
@@ -110,7 +110,7 @@ public:
     [[nodiscard]] const T& value() const { return value_; }
     /// Whether the value is the number given, but for rounding.
     [[nodiscard]] bool fits() const { return fits_; }
-    /// Null when there is none.
+    /// Returns the gradient; null when there is none.
     [[nodiscard]] T* gradient() const { return gradient_; }
     [[nodiscard]] AnyTensor* pushed() const { return pushed_; }
 
@@ -121,7 +121,7 @@ protected:
     bool fits_ = true;
 };
 
-/// The same for an output, whose grad is only read: a temporary Diff will do.
+/// A DiffArg for an output, whose grad is only read: a temporary Diff will do.
 template <class T>
 class OutputArg : public DiffArg<T> {
 public:

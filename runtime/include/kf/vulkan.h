@@ -58,10 +58,10 @@ struct VulkanImage {
 /// device_mismatch for a device that isn't Vulkan's, and what AnyTexture::empty() throws.
 [[nodiscard]] AnyTexture adopt(const Device& device, const VulkanImage& image);
 
-/// What a finished CommandBufferEncoder recorded uses memory of ours, which is kept for it.
+/// Keeps the memory of ours that the commands of a finished CommandBufferEncoder use.
 class RecordedCommands {
 public:
-    /// Nothing.
+    /// Makes an object that keeps nothing.
     RecordedCommands() = default;
 
     /// Says that the command buffer is done, and won't be submitted again: what it used may go. Without this
