@@ -23,7 +23,7 @@ using manifest::Gradient;
 
 constexpr std::int64_t usual_extent = 5;
 constexpr std::int64_t largest_extent = 64;
-/// Kernels that walk rows take it.
+/// A row's length that kernels which walk rows take.
 constexpr std::int64_t long_row = 33;
 static_assert(long_row >= shortest_row);
 
@@ -40,7 +40,7 @@ void write(std::byte* to, double number) {
     std::memcpy(to, &value, sizeof value);
 }
 
-/// Shapes of another rank are for other overloads.
+/// Returns the shape that is given for the argument; shapes of another rank are for other overloads.
 const GivenShape* given_for(const manifest::Function& function, const Argument& argument,
                             const std::vector<GivenShape>& shapes) {
     const GivenShape* found = nullptr;
@@ -57,7 +57,7 @@ bool takes_gradient(const Argument& argument) {
     return detail::is_input(argument) && argument.gradient != Gradient::never;
 }
 
-/// 5; 3, 5; 2, 3, 5 ...; but for what elements and given shapes settle.
+/// Returns 5; 3, 5; 2, 3, 5 ... as the shape, but for extents that elements and given shapes determine.
 std::vector<std::int64_t> call_shape(const manifest::Function& function, const manifest::Call& call,
                                      const std::vector<GivenShape>& shapes, std::int64_t last) {
     const auto rank = static_cast<std::size_t>(call.rank);
@@ -82,7 +82,7 @@ std::vector<std::int64_t> call_shape(const manifest::Function& function, const m
     return shape;
 }
 
-/// What a call does may hang on other elements than its own.
+/// Whether the call takes tensors whole, so that it may depend on other elements than its own.
 bool takes_whole_tensors(const manifest::Call& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(),
                        [](const Argument& argument) { return has_free_access(argument); });
@@ -100,7 +100,7 @@ bool can_share(const manifest::Call& call, const Argument& argument) {
            !call.strict_broadcasting;
 }
 
-/// So many indices that calls with tensors of them can each have one of their own.
+/// Returns an extent at which calls with tensors of indices can each have an index of their own.
 std::int64_t inner_extent(const manifest::Call& call, const Case& chosen) {
     std::int64_t extent = usual_extent;
     for (const std::int64_t e : chosen.shape) extent = std::max(extent, e);
@@ -126,7 +126,7 @@ std::vector<std::int64_t> launch_shape(const manifest::Function& function, const
     }
     std::vector<std::int64_t> shape;
     for (std::size_t d = group.size(); d-- > 0;) {
-        // Whole groups run of an entry point.
+        // An entry point runs in whole groups.
         const auto size = static_cast<std::int64_t>(group[d]);
         const std::int64_t wanted = call.dispatch == manifest::Dispatch::groups ? size : usual_extent;
         shape.push_back(size > 1 ? std::min(wanted, most) : 1);
@@ -191,7 +191,7 @@ private:
         result_.items.push_back(std::move(item));
     }
 
-    /// What is one element of the parameter's lies together; what is overwritten is filled in one piece.
+    /// Returns how many dimensions may lie apart: the parameter's own elements, and overwritten ones, don't.
     [[nodiscard]] std::size_t dimensions_apart(const ArgumentData& item) const {
         std::int64_t count = static_cast<std::int64_t>(item.shape.size());
         for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {

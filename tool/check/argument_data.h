@@ -72,11 +72,11 @@ double drawn_value(ScalarType scalar, double number);
 /// The threads of a group, x first.
 using GroupSize = std::array<std::uint32_t, 3>;
 
-/// The cases that a call can be given, one of each layout at most. `shapes` may settle extents. `group` is of
+/// The cases that a call can be given, one of each layout at most. `shapes` may state extents. `group` is of
 /// calls that are launched by threads.
 std::vector<Case> cases_of(const manifest::Function& function, const manifest::Call& call,
                            const std::vector<GivenShape>& shapes, const GroupSize& group = {});
-/// That of the launched call's kernel; of other calls zeros.
+/// Returns the group size of the launched call's kernel; zeros for other calls.
 GroupSize group_size(const manifest::Manifest& manifest, const manifest::Call& call);
 
 /// Returns how many elements a launch's tensor has in that case, 2^32 at most; 1 of what is none.

@@ -30,7 +30,7 @@ struct Comparison {
     std::pair<Difference, std::optional<Difference>> difference;
 };
 
-/// What adds to gradients.
+/// A pass that adds to gradients.
 struct Pass {
     detail::PassKind kind;
     bool deterministic;
@@ -212,7 +212,7 @@ private:
             Difference difference = closest(one.difference, along[i]);
             Verdict verdict = judge(along[i], difference, precision_, scale);
             if (verdict == Verdict::wrong) {
-                // Once more by other steps: what is wrong stays so.
+                // Other steps confirm a wrong derivative, or show that the differences were off.
                 difference = closest(measure(trial, index, one.moves, 0.75), along[i]);
                 verdict = judge(along[i], difference, precision_, scale);
             }

@@ -129,7 +129,7 @@ void CheckedCall::report_tried() {
         if (std::none_of(report_.searched.begin(), report_.searched.end(), same))
             report_.searched.push_back({name, seen_[i]->first, seen_[i]->second});
     }
-    // The same ones, where a call is compared in two ways.
+    // The report has them already where a call is compared in two ways.
     if (!report_.tried.empty()) return;
     for (std::size_t c = 0; c < discrete_inputs_.size(); ++c) {
         const manifest::Argument& argument = call_.arguments[discrete_inputs_[c].leaf];

@@ -34,13 +34,13 @@ protected:
     [[nodiscard]] double width(std::size_t leaf) const { return ranges_[leaf].second - ranges_[leaf].first; }
     /// Returns the factor from usual steps to those that fit the last trial's range of a leaf: a power of 2.
     [[nodiscard]] double step_factor(std::size_t leaf) const;
-    /// The settings, in an order of chance; one, an empty one, where there is no choice. Later cases have
-    /// them in turn, where they gave results.
+    /// The settings, in random order; one, an empty one, where there is no choice. Later cases have them in
+    /// turn, where they gave results.
     [[nodiscard]] const std::vector<Setting>& settings() const { return settings_; }
     const Setting& next_setting();
-    /// What came of the last trial.
+    /// Records how the last trial ended.
     void note_result(const Setting& setting, bool finite, const Trial& trial);
-    /// What all trials gave as values, into the report.
+    /// Writes the values that all trials gave into the report.
     void report_tried();
     /// Whether a launch gives other results each time, which nothing can be compared with. Says so of the
     /// report's inputs then.

@@ -1,4 +1,4 @@
-// What comparing backward passes and forward derivatives have in common.
+// Steps that comparing backward passes and forward derivatives have in common.
 #include "check/comparison.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void note(InputReport& input, Verdict verdict, double derivative, const Differen
 
 Status status_of(const InputReport& input) {
     if (input.wrong > 0) return Status::wrong;
-    // A few of many places at which differences settle on nothing agree by chance.
+    // A few of the places at which differences decide nothing agree by chance, where these are many.
     const bool by_chance = input.unsure >= 10 * input.compared && input.unsure > 0;
     if (input.compared > 0 && !by_chance) return input.exercised ? Status::right : Status::not_exercised;
     return input.unsure > 0 ? Status::not_smooth : Status::not_finite;

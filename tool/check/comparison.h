@@ -1,4 +1,4 @@
-// What comparing backward passes and forward derivatives have in common.
+// Steps that comparing backward passes and forward derivatives have in common.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace kf::check {
 /// How often other inputs are tried where a function isn't smooth or finite.
 inline constexpr int most_tries = 5;
 
-/// That of the least precise of its floating arguments.
+/// Returns the precision of the least precise of the call's floating arguments.
 Precision precision_of_call(const manifest::Call& call);
 
 /// Where floating inputs lie at a try.
@@ -25,7 +25,7 @@ std::pair<double, double> range_of(const Settings& settings, int attempt);
 /// "[2, 1]".
 std::string place_text(const Leaf& leaf, std::size_t scalar);
 
-/// What is said of a call that touched memory beside an argument's.
+/// Returns the message for a call that touched memory beside an argument's.
 std::string overrun_text(const manifest::Argument& argument);
 
 /// Where a derivative was compared.
@@ -38,7 +38,7 @@ struct Where {
 void note(InputReport& input, Verdict verdict, double derivative, const Difference& difference, double scale,
           const Where& where);
 
-/// After all of them.
+/// Returns the status of an input once all of its derivatives are counted.
 Status status_of(const InputReport& input);
 
 }  // namespace kf::check

@@ -1,6 +1,6 @@
 // Central differences at three steps h, h/2, h/4, extrapolated.
 //
-// Of each output y separately, with D(h) = (y(x+h) - y(x-h)) / 2h and e the rounding error of one y (2 units
+// For each output y separately, with D(h) = (y(x+h) - y(x-h)) / 2h and e the rounding error of one y (2 units
 // of its last place, for y of its tensor's usual size, since terms may have cancelled out):
 // - D(h) has an error of h² y'''/6 + ..., and up to e/h from rounding. R(h) = (4 D(h/2) - D(h)) / 3 has none
 // of

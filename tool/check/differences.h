@@ -14,7 +14,7 @@ namespace kf::check {
 /// How many step sizes there are, each half of the one before.
 inline constexpr std::size_t step_count = 3;
 
-/// What depends on the type that a call computes in: the least precise of its floating arguments.
+/// Numbers that depend on the type that a call computes in: the least precise of its floating arguments.
 struct Precision {
     double epsilon;    ///< the largest relative error of rounding once
     double step;       ///< the largest step, for values around 1; a power of 2

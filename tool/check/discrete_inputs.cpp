@@ -14,7 +14,7 @@ namespace {
 
 using manifest::Argument;
 
-/// Numbers of iterations may be among them.
+/// The largest value that is tried: the input may be a number of iterations.
 constexpr std::int64_t largest_value = 4096;
 constexpr std::size_t most_values = 16;
 constexpr std::size_t most_settings = 24;
@@ -34,7 +34,7 @@ std::pair<std::int64_t, std::int64_t> range_of(ScalarType scalar) {
     }
 }
 
-/// What an index that is too large by less than this reaches lies beside a tensor, and belongs to nobody.
+/// The reach of indices: one that is too large by less than `furthest` leads to memory of nobody's.
 struct Reach {
     bool whole_tensors = false;  ///< the call takes some
     std::int64_t extent = 0;     ///< indices below it lie in all of them

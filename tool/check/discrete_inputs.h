@@ -23,7 +23,7 @@ struct DiscreteInput {
     std::size_t step = 1;     ///< from one of these to the next
 };
 
-/// For each discrete input, the value of its first scalar, by index.
+/// The value of the first scalar of each discrete input, by its index among the input's values.
 using Setting = std::vector<std::size_t>;
 
 /// Returns all members of an enum, both bools, and of integers those that `facts` compares them with, these

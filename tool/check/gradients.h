@@ -18,14 +18,14 @@ namespace kf::check {
 /// nothing.
 using Explain = std::function<std::string(std::size_t function, std::size_t call, std::size_t argument)>;
 
-/// What the artifact alone says of it; empty for an input with a gradient.
+/// Returns the reason that the artifact alone gives; empty for an input with a gradient.
 std::string why_no_gradient(const manifest::Call& call, const manifest::Argument& argument);
 
-/// The same artifact with differences for its functions' own backward derivatives, three times, by steps that
-/// halve; none where there is nothing to compare.
+/// Three versions of the artifact with differences in place of its functions' own backward derivatives, by
+/// steps that halve; none where there is nothing to compare.
 using OwnDifferences = std::vector<std::vector<std::byte>>;
 
-/// Told what is about to be done: "opening the device", "checking" and an overload.
+/// Called with the step that is about to be done: "opening the device", "checking" and an overload.
 using Progress = std::function<void(const std::string& step)>;
 
 /// `loops`: those that the artifact's functions may end too early, which is looked at where there are any.

@@ -11,7 +11,7 @@
 
 namespace kf::check {
 
-/// So much room there is before and after a tensor. Past that an index that is wrong may reach anything.
+/// The room before and after a tensor, in bytes. A wrong index past it may reach anything.
 inline constexpr std::size_t guard_bytes = 1 << 14;
 
 /// A tensor amid NaNs (zeros where it holds no floating numbers).

@@ -1,4 +1,4 @@
-// A device that notes which of a module's kernels it runs.
+// A device that records which of a module's kernels it runs.
 #include "check/kernel_log.h"
 
 #include "core/device_state.h"

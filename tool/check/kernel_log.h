@@ -1,4 +1,4 @@
-// A device that notes which of a module's kernels it runs.
+// A device that records which of a module's kernels it runs.
 #pragma once
 
 #include <kf/device.h>

@@ -32,7 +32,7 @@ std::optional<std::vector<double>> LoopLimits::other_outputs(const Compared& com
     (void)ended.run();
     for (std::size_t i = 0; i < compared.expected.size(); ++i) {
         const double off = std::abs(ended.centre()[i] - compared.expected[i]);
-        // Not a number is another value, too.
+        // The negation counts NaN as another value, too.
         if (!(off <= compared.trial.rounding(i, compared.epsilon))) return ended.centre();
     }
     return std::nullopt;

@@ -19,8 +19,8 @@ namespace kf::check {
 /// The loops whose limits may be too small.
 struct LimitedLoops {
     std::vector<PastLimit> loops;
-    /// The same functions, or at least the one of that name, where the loops from number `begin` to before
-    /// `end` end at their limits; nothing where that can't be had.
+    /// Returns an artifact of the same functions, or at least of the one of that name, in which the loops
+    /// from number `begin` to before `end` end at their limits; empty where there can be none.
     std::function<std::vector<std::byte>(std::size_t begin, std::size_t end, const std::string& function)>
         artifact;
 };
@@ -30,8 +30,8 @@ public:
     /// `load` makes a module of an artifact, on the device of the trials.
     LoopLimits(const LimitedLoops& loops, std::function<Module(const std::vector<std::byte>&)> load);
 
-    /// After Trial::run(): adds the loops to the report without whose last iterations results are others.
-    /// Several loops may be named together, where none of them alone changes a result.
+    /// Adds those loops to the report without whose last iterations results change. Called after
+    /// Trial::run(). Several loops may be named together, where none of them alone changes a result.
     void compare(const Trial& trial, const Precision& precision, CallReport& report);
 
 private:

@@ -1,4 +1,4 @@
-// What kfgen and kfgen-check tell each other about a check of gradients: CBOR, an object a message.
+// Messages between kfgen and kfgen-check about a check of gradients: CBOR, an object a message.
 #include "check/messages.h"
 
 #include <nlohmann/json.hpp>

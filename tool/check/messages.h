@@ -1,4 +1,4 @@
-// What kfgen and kfgen-check tell each other about a check of gradients.
+// Messages between kfgen and kfgen-check about a check of gradients.
 #pragma once
 
 #include <cstddef>
@@ -93,14 +93,14 @@ struct Fault {
     bool operator==(const Fault&) const = default;
 };
 
-/// What kfgen-check sends.
+/// A message of kfgen-check.
 using Message = std::variant<Greeting, Step, Question, Conclusion, Refusal, Fault>;
 
 std::string encode(const Message& message);
 std::string encode(const Task& task);
 std::string encode(const Answer& answer);
 
-/// These throw std::runtime_error for bytes that are no such message.
+/// The decoders throw std::runtime_error for bytes that are no such message.
 Message decode_message(std::string_view bytes);
 Task decode_task(std::string_view bytes);
 Answer decode_answer(std::string_view bytes);

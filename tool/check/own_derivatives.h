@@ -14,7 +14,7 @@
 
 namespace kf::check {
 
-/// The same calls with differences for derivatives, by steps that halve from one to the next.
+/// Modules of the same calls with differences for derivatives, by steps that halve from one to the next.
 using DifferenceModules = std::array<Module, 3>;
 
 /// Adds an input for each of the call's floating outputs, "result, by its own bwd_diff". `limits` may be

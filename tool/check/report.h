@@ -1,4 +1,4 @@
-// What a check of gradients found, and how it is printed.
+// The findings of a check of gradients, and how they are printed.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ struct CallReport {
     std::vector<InputReport> inputs;
     std::vector<Tried> tried = {};
     std::vector<Searched> searched = {};
-    /// What ran past its limit in some trial; several loops where it may have been any of them.
+    /// Loops that ran past their limits in some trial; several together where it may have been any of them.
     std::vector<std::vector<PastLimit>> past_limits = {};
 };
 
@@ -89,15 +89,15 @@ struct Report {
     [[nodiscard]] std::vector<std::string> not_passed() const;
     /// Whether anything was compared at all.
     [[nodiscard]] bool has_compared() const;
-    /// Something was compared, and all gradients could be. None is wrong, every call could be run, no loop
-    /// ran past its limit, and every input took part in a gradient, except for those that nothing depends on,
-    /// or by steps alone.
+    /// Whether something was compared, and all gradients could be. None is wrong, every call could be run, no
+    /// loop ran past its limit, and every input took part in a gradient, except for those that nothing
+    /// depends on, or by steps alone.
     [[nodiscard]] bool is_right() const;
 };
 
 /// One line an input, below its overload; a summary last.
 std::string text_of(const Report& report);
-/// The same as one JSON object, on lines of its own.
+/// Returns the report as one JSON object, on lines of its own.
 std::string json_of(const Report& report);
 
 }  // namespace kf::check

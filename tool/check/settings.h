@@ -1,4 +1,4 @@
-// What `kfgen check --gradients` is asked to do.
+// The settings of `kfgen check --gradients`.
 #pragma once
 
 #include <cstdint>

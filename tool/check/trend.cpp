@@ -9,7 +9,7 @@
 namespace kf::check {
 namespace {
 
-/// What all gradients may be off by alike, as a part of one's tolerance: a rounded constant does that.
+/// The error that all gradients may share, as a part of one's tolerance: a rounded constant makes one.
 constexpr double shared_tolerance = 1.0 / 8;
 /// Differences that are less certain say as much about rounding as about slopes.
 constexpr double least_certain = 0.3;

@@ -14,12 +14,12 @@ namespace {
 using detail::Arg;
 using manifest::Argument;
 
-/// What overwritten gradients hold before: it must not stay.
+/// The value of gradients before they are overwritten: it must not stay.
 constexpr double stale = 3;
 
 bool is_pure_output(const ArgumentData& item) { return item.written && !item.input; }
 
-/// With a count of threads, which a launch's shape says.
+/// Returns the function with a count of threads, which a launch's shape states.
 detail::FunctionRef launched(const detail::FunctionRef& function, std::size_t call, const Dims& shape) {
     const manifest::Function& made_of = function.module->manifest().functions[function.function];
     if (made_of.calls[call].dispatch == manifest::Dispatch::elements) return function;
@@ -82,12 +82,12 @@ void Trial::choose_weights(std::mt19937_64& random) {
     for (std::size_t i = 0; i < flowing.size(); ++i) flowing[i].resize(arguments_.items[i].bytes.size());
     for (std::size_t l = 0; l < call_.arguments.size(); ++l) {
         const Argument& argument = call_.arguments[l];
-        // What has one gradient begins with what flows in.
+        // An argument that has one gradient for both directions begins with the one that flows in.
         const bool one_gradient = argument.differentiable && has_one_gradient(argument);
         if (!has_flowing_gradient(argument) && !one_gradient) continue;
         const Leaf& leaf = arguments_.leaves[l];
         const ArgumentData& item = arguments_.items[leaf.item];
-        // What is given by value and changed has its gradient for what goes in alone: 1 flows.
+        // A value that is changed has a gradient for its input alone, and 1 flows into it.
         const bool one = item.kind == ArgumentData::Kind::value && detail::is_input(argument);
         for (std::size_t s = 0; s < leaf.positions.size(); ++s) {
             const double size = one ? 1 : rounded(leaf.scalar, number(random));
@@ -331,7 +331,7 @@ std::pair<Difference, std::optional<Difference>> Trial::differentiate(std::size_
     const Stencil stencil = this->stencil(index, moves, step);
     std::pair<Difference, std::optional<Difference>> result;
     result.first = check::differentiate(stencil, weights_, magnitudes_, epsilon);
-    // Its own output follows it exactly: stored as it was, or not at all.
+    // The leaf's own output follows it exactly: stored as it was, or not at all.
     const bool in_place = has_free_access(call_.arguments[index]);
     for (std::size_t k = 0; in_place && moves.size() == 1 && k < outputs_.size(); ++k) {
         if (outputs_[k].leaf != index || outputs_[k].scalar != moves.front().position) continue;

@@ -29,13 +29,13 @@ public:
     Trial(const detail::FunctionRef& function, std::size_t call, Arguments arguments, const Dims& shape,
           std::mt19937_64& random);
 
-    /// The same call of another artifact that has a function of this name with the same overloads, with the
-    /// same arguments and outputs.
+    /// Returns a trial of the same call, arguments and outputs in another artifact, which has a function of
+    /// this name with the same overloads.
     [[nodiscard]] Trial in(const Module& module) const;
     [[nodiscard]] const detail::FunctionRef& function() const { return function_; }
     [[nodiscard]] std::size_t call() const { return call_index_; }
 
-    /// Other outputs: these leaves.
+    /// Makes these leaves the outputs instead.
     void watch(const std::vector<std::size_t>& leaves);
     /// The outputs' values where run() found them.
     [[nodiscard]] const std::vector<double>& centre() const { return centre_; }
@@ -49,15 +49,15 @@ public:
     void run_backward(detail::PassKind pass, bool deterministic);
     /// Returns the gradient of each scalar of a leaf.
     [[nodiscard]] std::vector<double> gradients(std::size_t leaf) const;
-    /// What the outputs hold since the last pass that gave them.
+    /// Returns the contents of the outputs after the last pass that gave them.
     [[nodiscard]] std::vector<double> outputs() const;
     /// Returns the leaf of output number `index`, and which of the leaf's scalars it is.
     [[nodiscard]] std::pair<std::size_t, std::size_t> output(std::size_t index) const {
         return {outputs_[index].leaf, outputs_[index].scalar};
     }
 
-    /// What the backward pass should have found along `moves` of a leaf's scalars. Second: the same without
-    /// the scalar's own place among the outputs, where it may be that no call wrote there.
+    /// Returns the derivative that the backward pass should find along `moves` of a leaf's scalars. Second:
+    /// without the scalar's own place among the outputs, where it may be that no call wrote there.
     std::pair<Difference, std::optional<Difference>> differentiate(std::size_t leaf,
                                                                    std::span<const Move> moves, double step,
                                                                    double epsilon);
@@ -100,7 +100,7 @@ private:
     double move(std::size_t leaf, std::span<const Move> moves, double step);
     void restore(std::size_t leaf, const std::vector<std::byte>& bytes);
 
-    /// What is given for the call's shape; launches have none.
+    /// Returns the shape that is given for the call; null for launches.
     [[nodiscard]] const Dims* shape() const;
 
     detail::FunctionRef function_;

@@ -11,7 +11,7 @@
 
 namespace kf::gen {
 
-/// Checks an artifact, which tells nothing of the derivatives that functions take, or of loops' limits.
+/// Checks an artifact, which says nothing of the derivatives that functions take, or of loops' limits.
 CheckEnd check_artifact(const std::filesystem::path& program, const Options& options);
 
 /// Checks what was generated of a spec, and not written.

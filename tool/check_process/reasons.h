@@ -14,7 +14,7 @@ namespace kf::gen {
 /// than the artifact.
 std::string reason(const Plan& plan, std::size_t function, std::size_t call, std::size_t argument);
 
-/// Those of all arguments that have one. Of inputs that have a gradient they mean nothing.
+/// Returns the reasons of all arguments that have one. They mean nothing for inputs that have a gradient.
 std::vector<check::Reason> reasons(const Plan& plan);
 
 }  // namespace kf::gen

@@ -1,4 +1,4 @@
-// What the check of gradients asks of an argument's kind. Each kind answers in its own file of this folder.
+// Questions about an argument's kind for the check of gradients. Each kind answers in a file of this folder.
 #pragma once
 
 #include <cstddef>
