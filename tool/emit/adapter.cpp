@@ -32,8 +32,8 @@ std::string spelled_name(const PlannedCall& call) {
     return name;
 }
 
-/// What the adapter calls. Slang takes "operator*(a, b)" for `a * b`; operators that are members have no
-/// other form.
+/// Returns the name that the adapter calls. Slang takes "operator*(a, b)" for `a * b`; operators that are
+/// members have no other form.
 std::string callee(const PlannedCall& call) {
     if (call.member == Member::constructor) return owner_of(call.function);
     if (call.member != Member::method) return spelled_name(call);
@@ -77,7 +77,7 @@ View::List adapters(const PlannedCall& call) {
         const PlannedParameter& parameter = call.parameters[i];
         add_launch_values(i);
         if (parameter.tangent_of >= 0 || !parameter.global_function.empty()) continue;
-        // What has no gradient in the user's function has none here, so that kernels see one signature.
+        // A parameter without a gradient in the user's function has none here: kernels see one signature.
         const std::string type = (parameter.no_diff && parameter.type.differentiable ? "no_diff " : "") +
                                  direction_of(parameter.role) + declared_name(parameter.type);
         if (parameter.role == manifest::Role::result) {
@@ -85,7 +85,7 @@ View::List adapters(const PlannedCall& call) {
             continue;
         }
         const bool object = call.member == Member::method && parameters.empty();
-        // Not the bare name, which may be the function's.
+        // The bare name may be the function's.
         const std::string name = object ? object_name : "kf_arg_" + parameter.host.name;
         add(type, name);
         if (!object) passed += (passed.empty() ? "" : ", ") + name;

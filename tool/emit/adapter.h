@@ -8,10 +8,10 @@
 
 namespace kf::gen {
 
-/// What kernels call in Slang: `call.function`, or the name of the adapter that declares its types.
+/// Returns the function that kernels call in Slang: `call.function`, or the adapter that declares its types.
 std::string called_name(const PlannedCall& call);
 
-/// What to say where Slang refuses the backward pass; empty when there is nothing to say.
+/// Returns the advice where Slang refuses the backward pass; empty when there is none.
 std::string backward_hint(const PlannedCall& call);
 
 /// Signature and body of the adapter, for the kernel's template; empty when the call has none.

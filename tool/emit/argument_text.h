@@ -17,7 +17,7 @@
 
 namespace kf::gen {
 
-/// What the text of one kernel depends on.
+/// The facts that the text of one kernel depends on.
 struct KernelContext {
     const PlannedCall& call;
     PassKind pass = PassKind::forward;
@@ -60,7 +60,7 @@ public:
     [[nodiscard]] std::string element(const std::string& address, const std::string& offset) const;
     /// The element's number in a contiguous tensor.
     [[nodiscard]] std::string contiguous_index() const;
-    /// Between the scalars of an element, along each of its dimensions.
+    /// Returns the strides between the scalars of an element, along each of its dimensions.
     [[nodiscard]] std::vector<std::string> trailing_strides(manifest::RecordKind kind) const;
     /// Scalars from one call's element to the next in contiguous kernels.
     [[nodiscard]] std::int64_t pitch() const { return host.pitch != 0 ? host.pitch : scalars(); }

@@ -52,7 +52,7 @@ private:
         return call_.arguments[static_cast<std::size_t>(record.argument)];
     }
 
-    /// What the manifest calls it, with the argument that it is of: "grad_out_x".
+    /// Returns the record's name in the manifest, with the argument that it is of: "grad_out_x".
     [[nodiscard]] std::string name_of(const Record& record) const {
         std::string name = manifest::record_names.at(static_cast<std::size_t>(record.kind));
         if (record.argument >= 0) name += "_" + argument_id(planned(record).host);
@@ -120,7 +120,7 @@ bool may_have_rows(const PlannedCall& call) {
             extent = std::max(extent, extent_in_element(argument.host, k));
         }
     }
-    // The first dimension isn't in a row of its own calls: it tells rows apart.
+    // The first dimension isn't in a row of its own calls: it is what rows differ in.
     std::int64_t longest = 1;
     for (std::size_t d = 1; d < extents.size(); ++d) {
         if (extents[d] == 0) return true;
@@ -177,7 +177,7 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
     // The largest subgroup that there is: groups are made of whole ones.
     constexpr std::uint32_t most_lanes = 128;
     const bool plain = std::all_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {
-        // Their sums are of floats, and they know no calls' indices.
+        // Sums along rows are of floats, and know no calls' indices.
         const bool sums = !writes_gradient(argument.host, pass) ||
                           (is_summed(argument.host) && is_floating(argument.host.element.scalar));
         const bool is_view = supply_of(argument.host) == Supply::view;
@@ -187,7 +187,7 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
     const bool structs =
         std::any_of(call.parameters.begin(), call.parameters.end(),
                     [](const auto& parameter) { return parameter.host.form != manifest::Form::leaf; });
-    // They read every argument, and a tangent may be missing.
+    // Kernels that walk rows read every argument, and a tangent may be missing.
     return plain && !call.is_jvp && call.rank > 1 && may_have_rows(call) && !structs &&
            call.group_size[0] % most_lanes == 0 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {

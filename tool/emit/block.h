@@ -36,7 +36,7 @@ const BlockField& field_of(const std::vector<BlockField>& fields, manifest::Reco
 /// The record as kernels name it: "kf_args.data_x".
 std::string record_text(const std::vector<BlockField>& fields, manifest::RecordKind kind,
                         std::int64_t argument = -1);
-/// Its number along a dimension of the call, of the member `list`: "kf_args.shape.extents[1]".
+/// The field's number along a dimension of the call, of the member `list`: "kf_args.shape.extents[1]".
 std::string number_text(const BlockField& field, const std::string& list, std::int64_t dimension);
 
 /// The argument's part of names in the kernel: its own name, or "return", which no parameter can have, with

@@ -1,5 +1,4 @@
-// What a kernel does for one call, or for the calls of a run: lists of statements, filled argument by
-// argument.
+// The statements of a kernel for one call, or for the calls of a run: lists, filled argument by argument.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +27,22 @@ struct Body {
     /// Declares where the call's element starts by the strides of that record, once, and returns the name.
     std::string add_offset(const ArgumentText& argument, const std::string& prefix,
                            manifest::RecordKind memory);
-    /// In kernels that walk rows: the scalars from one call's element to the next, declared once.
+    /// Returns the scalars from one call's element to the next in kernels that walk rows, declared once.
     std::string step(const ArgumentText& argument);
 
-    /// What the template has for one call: `stores` and `adds` of one call alone are its results.
+    /// The template's values for one call: `stores` and `adds` of one call alone are its results.
     [[nodiscard]] View::Object view(const KernelContext& kernel) const;
 
     std::int64_t run;
 
-    // Before all calls.
+    // Statements before all calls.
     View::List shared;  ///< elements that all calls share
     View::List steps;
     View::List wholes;     ///< of kernels that walk rows: what must be 0 to move runs whole
     View::List gradients;  ///< sums
     View::List row_gradients;
 
-    // For one call.
+    // Statements for one call.
     View::List offsets;
     std::map<std::int64_t, View::List> row_offsets;  ///< what an index along each dimension adds to
     View::List locals;
@@ -55,13 +54,13 @@ struct Body {
     View::List stores;
     View::List adds;
 
-    // Around the calls of a run.
+    // Statements around the calls of a run.
     View::List kept;
     View::List loads;
     View::List run_loads;
     View::List run_stores;
 
-    // After all calls.
+    // Statements after all calls.
     View::List scratches;                      ///< sums that the last group rounds
     std::vector<std::string> scratch_targets;  ///< whose sums are rounded so far
 

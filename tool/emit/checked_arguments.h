@@ -1,4 +1,4 @@
-// What kernels that check indices can't take.
+// Refuses arguments that kernels which check indices can't take.
 #pragma once
 
 #include "diagnostic/diagnostic.h"

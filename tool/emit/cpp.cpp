@@ -59,7 +59,7 @@ std::string sums_of(const CppFunction& function) {
     return text;
 }
 
-/// What its options are for; empty where it has none.
+/// Returns a sentence on what the function's options are for; empty where it has none.
 std::string options_of(const CppFunction& function) {
     const std::string sums = sums_of(function);
     std::string text = sums.empty() ? sums : "`deterministic` is for " + sums;
@@ -165,7 +165,7 @@ bool reaches_globals(const PlannedFunction& function) {
                        [](const PlannedCall& call) { return !call.globals.empty(); });
 }
 
-/// What the host sets of a global: all of it, or, where a struct in it holds buffers, a field.
+/// A part of a global that the host sets: all of it, or, where a struct in it holds buffers, a field.
 struct SetItem {
     PlannedArgument item;
     std::string name;    ///< in Slang: "look.gain", "scene.bark"
@@ -341,12 +341,12 @@ bool is_launched(const PlannedFunction& function) {
                        [](const PlannedCall& call) { return call.dispatch != manifest::Dispatch::elements; });
 }
 
-/// What hooks of the module's functions are given.
+/// Returns the type that hooks of the module's functions take.
 std::string hook_context(const Plan& plan) {
     return plan.globals.empty() ? "kf::HookContext" : "kf::HookContextOf<Globals>";
 }
 
-/// One text for each overload of this pass, after what the first of a call is told of its shape.
+/// Returns the overloads of this pass as text, with a comment on the shape before the first of each call.
 View::List overloads(const CppFunction& function, CppPart part, const std::string& end) {
     const std::size_t indent = part == CppPart::function ? 10 : 14;
     const std::vector<CppOverload> made = cpp_overloads(function.methods, part);
@@ -378,7 +378,7 @@ void add_passes(const std::vector<CppFunction>& functions, std::vector<CppMember
     }
 }
 
-/// What configures the function, "WithOptions<AddFunction>", and what it is for.
+/// A base that configures the function, "WithOptions<AddFunction>", and what it is for.
 struct Feature {
     std::string name;
     std::string doc;
@@ -654,7 +654,7 @@ std::string variable_name(std::string name, const std::vector<CppFunction>& func
     return name;
 }
 
-/// What else than a hook the function can be given, as an argument that follows another.
+/// Returns the argument, behind a comma, that says what the function takes besides a hook.
 std::string takes_of(bool options, bool globals) {
     if (!options && !globals) return "";
     return std::string(", kf::detail::Takes::") + (!globals ? "options" : options ? "both" : "globals");
@@ -700,7 +700,7 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     const std::string artifact = variable_name("artifact", functions);
     const std::string device = variable_name("device", functions);
     const std::string given = "(" + device + ", " + artifact + (digest.empty() ? ")" : ", artifact_sha256)");
-    // What lies in this library.
+    // The digest of the artifact in this library.
     const std::string here = digest.empty() ? "\"\"" : "artifact_sha256";
     return View::Object{{"name", plan.name},
                         {"namespace", plan.cpp_namespace},
@@ -733,7 +733,7 @@ std::string artifact_symbol(const std::string& module, const std::string& sha256
 
 Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     Diagnostics errors;
-    // What functions are made of has these names inside them.
+    // Names of members of the classes that functions are made of.
     std::set<std::string> taken{"Module",    "Overloads", "WithAccumulate", "WithGlobals",
                                 "WithHooks", "WithMaps",  "WithOptions",    "WithThreads"};
     if (!plan.globals.empty()) taken.insert({"Globals", "put_values"});

@@ -1,4 +1,4 @@
-// From a planned call to the signatures of its C++ member functions.
+// Makes the signatures of a planned call's C++ member functions.
 #include "emit/cpp_methods.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ public:
         for (const PlannedParameter& parameter : parameters_) {
             if (parameter.role == Role::result) has_result = true;
             const bool output = is_only_written(parameter.role);
-            // What comes field by field is given to write to.
+            // An output that comes field by field is given, to be written to.
             by_fields = by_fields || (output && parameter.host.form == Form::fields);
         }
         for (const PlannedArgument& item : items_) {
@@ -141,7 +141,7 @@ private:
     }
 
     [[nodiscard]] std::string type_of(std::size_t item) const { return structs_.type(items_[item]); }
-    /// What holds an item's elements, or its texels.
+    /// Returns the type that holds an item's elements, or its texels.
     [[nodiscard]] std::string tensor_of(std::size_t item) const {
         const bool is_texture = manifest::passed_as(items_[item].host) == manifest::HostPassing::texture;
         return is_texture ? passed_type(item) : structs_.tensor_type(items_[item]);
@@ -177,7 +177,7 @@ private:
             const bool structure = holds_structs(items_[at].type);
             const std::string type = type_of(at);
             const std::string tensor = "const " + tensor_of(at) + "&";
-            // What `this` is given by value is only read.
+            // An object that is given by value as `this` is only read.
             if (role == Role::in) {
                 const std::string full = part == CppPart::fused ? backward_type(kind, at) : type;
                 const std::string plain = structure ? "const " + type + "&" : given_type(at);
@@ -233,14 +233,14 @@ private:
         add(method, "const kf::Shape<" + std::to_string(call_.rank) + ">&", method.shape);
     }
 
-    /// Those of parameters that are given field by field are in the names of their items.
+    /// Returns the parameters' names, which those that are given field by field share with their items.
     [[nodiscard]] std::set<std::string> parameter_names() const {
         std::set<std::string> taken;
         for (const std::string& name : names_) taken.insert(manifest::root_of(name));
         return taken;
     }
 
-    /// What the kernel makes values from.
+    /// Adds the item that the kernel makes values from.
     CppItem add_source(CppMethod& method, std::size_t item) const {
         if (!has_host_value(items_[item].host)) return {};
         add_whole(method, "const " + passed_type(item) + "&", names_[item]);
@@ -342,7 +342,7 @@ private:
         return wants ? "kf::DiffArg<" + type_of(item) + ">" : type_of(item);
     }
 
-    /// What flows in from an output by value is only read.
+    /// Returns the type of a gradient that flows in; from an output by value it is only read.
     [[nodiscard]] std::string flowing_type(CppMethodKind kind, std::size_t item) const {
         const Argument& host = items_[item].host;
         const bool wants = passes_value(host) && is_only_written(host.role) && host.differentiable;
@@ -544,7 +544,7 @@ std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, c
     std::vector<CppMethod> methods = Builder(call, index, structs).build();
     std::size_t items = 0;
     for (const PlannedGlobal& global : call.globals) items += manifest::item_count(global.parameter.host);
-    // What .set() has given stands in their place.
+    // Globals have no place among the arguments: their values are those that .set() was given.
     for (CppMethod& method : methods) method.items.insert(method.items.end(), items, CppItem());
     return methods;
 }

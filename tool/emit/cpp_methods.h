@@ -12,11 +12,11 @@ namespace kf::gen {
 
 enum class CppMethodKind { call, append_to };
 
-/// Whose member function it is: the function's own, or that of one of its derivatives. Of `jvp` the calls are
-/// those of the function of its forward derivatives.
+/// The part of a function that a member function belongs to: itself, or one of its derivatives. For `jvp` the
+/// calls are those of the function of its forward derivatives.
 enum class CppPart { function, backward, fused, jvp };
 
-/// What stands for one item of a call.
+/// The argument or result that stands for one item of a call.
 struct CppItem {
     enum class How { none, in, out, inout, made };
 
@@ -47,7 +47,7 @@ struct CppMethod {
     std::size_t optional = 0;         ///< how many parameters at the end may be left out
     std::vector<std::string> places;  ///< of all that is given and returned, structs by fields field by field
     std::vector<CppItem> items;       ///< the call's
-    /// What the function returns where nothing is given to write to; forward derivatives return all of it.
+    /// The values returned where nothing is given to write to; forward derivatives return all of them.
     std::vector<CppOutput> outputs;
     std::string shape;  ///< the parameter that gives the call its shape, where nothing else does; or empty
 

@@ -1,4 +1,4 @@
-// From member functions to signatures and the details that they don't show.
+// Makes the templates' arguments from member functions: signatures, and the details that they don't show.
 #include "emit/cpp_overloads.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::string item_text(const CppMethod& method, const CppItem& item) {
     return number;
 }
 
-/// Nothing where each place stands for the item of its own number.
+/// Returns no text where each place stands for the item of its own number.
 std::string items_text(const CppMethod& method) {
     std::vector<std::string> texts;
     bool in_order = method.items.size() == method.places.size();
@@ -81,7 +81,7 @@ CppOverload overload(const CppMethod& method, bool called, bool recorded) {
     return made;
 }
 
-/// The same without its last parameter.
+/// Returns the member function without its last parameter.
 CppMethod shortened(CppMethod method) {
     const std::string name = method.names.back();
     std::erase_if(method.places, [&](const std::string& place) { return place == name; });
@@ -114,7 +114,7 @@ std::vector<CppOverload> cpp_overloads(const std::vector<CppMethod>& methods, Cp
         CppMethod shorter = method;
         while (shorter.optional > 0) {
             shorter = shortened(std::move(shorter));
-            // Another overload may take just that.
+            // A shorter signature is left out where another overload has it.
             if (!called || seen.insert(join(shorter.types)).second)
                 overloads.push_back(overload(shorter, called, !called || paired));
         }

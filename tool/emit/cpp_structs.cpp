@@ -292,7 +292,7 @@ View::List CppStructs::enums_view(const std::string& name_space) const {
         UniqueNames names;
         for (const auto& [member, value] : used.members) {
             std::string text = value_text(used, value);
-            // There are no negative literals: this one would be the negation of what is too large.
+            // C++ has no negative literals: the literal of this one's size would be too large.
             if (value == std::numeric_limits<std::int64_t>::min() && text.starts_with('-'))
                 text = "-9223372036854775807 - 1";
             if (used.scalar == ScalarType::uint64) text += "U";

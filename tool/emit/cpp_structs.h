@@ -16,7 +16,7 @@ namespace kf::gen {
 /// "Pair_int_2" of "scene.Pair<int, 2>", whatever other names there are.
 std::string cpp_struct_name(const Type& type);
 
-/// What stands behind "///".
+/// Returns the text behind each "///".
 View::List doc_comment(const std::vector<std::string>& lines);
 /// The friend that gives the parts of a struct which calls take or give field by field.
 std::string parts_text(const std::string& name, std::vector<std::string> fields);
@@ -27,13 +27,13 @@ struct CppMember {
     std::string member;     ///< the module's
     std::string pass = {};  ///< "backward", "fused" or "jvp": "scale_backward" calls "scale.backward"
 
-    /// In the struct, as Slang would have it.
+    /// Returns its name in the struct, as Slang would have it.
     [[nodiscard]] std::string name() const {
         return function->member_name() + (pass.empty() ? "" : "_" + pass);
     }
 };
 
-/// What a struct's members are called.
+/// The names of a struct's members.
 struct CppMemberNames {
     std::vector<std::string> fields;               ///< in order
     std::map<std::string, std::string> functions;  ///< by CppMember::name()
@@ -55,9 +55,9 @@ public:
     /// The structs' own names, which members of the module may not have.
     [[nodiscard]] std::set<std::string> names() const;
 
-    /// For the header: enums, `full` with the namespace in which they are.
+    /// Returns the header's enums, `full` with the namespace in which they are.
     [[nodiscard]] View::List enums_view(const std::string& name_space) const;
-    /// For the header: structs, those that take one field by field, and what their member functions do.
+    /// Returns the header's structs, those that take one field by field, and what their member functions do.
     [[nodiscard]] View::List structs_view(const std::string& name_space,
                                           const std::vector<CppMember>& members) const;
     /// Lists the user's own structs that stand for Slang structs, and the headers that they are in.
@@ -69,7 +69,7 @@ public:
     [[nodiscard]] View::List definitions_view(const std::vector<CppMember>& members) const;
 
 private:
-    /// From and to the standard library's, of Slang's own Optional and Tuple.
+    /// Adds conversions of Slang's own Optional and Tuple from and to the standard library's.
     void add_conversions(const UsedStruct& used, View::Object& view) const;
     [[nodiscard]] std::string value_type(const Type& type) const;
     /// The enum that its scalars are; empty: none.
@@ -81,7 +81,7 @@ private:
     /// Returns the parameters of a template for fields, of which those of such fields may be left out.
     [[nodiscard]] std::string template_declaration(const UsedStruct& used) const;
     [[nodiscard]] View::List guides_view(const UsedStruct& used, const std::string& name) const;
-    /// What its members may not be called.
+    /// Returns the names that its members may not have.
     [[nodiscard]] std::set<std::string> kept_names(const Type& owner) const;
 
     std::vector<UsedStruct> used_;

@@ -77,7 +77,7 @@ Diagnostics refusals(const PlannedFunction& function, const PlannedCall& call) {
     return errors;
 }
 
-/// What the name of a part ends with.
+/// Returns the ending of a part's name.
 std::string ending_of(DevicePart part) {
     switch (part) {
         case DevicePart::backward: return "_bwd";
@@ -185,7 +185,7 @@ private:
         operands_.push_back(local);
     }
 
-    /// What Slang's code is given in a place of its parameter list; returns its name there.
+    /// Adds an argument that Slang's code is given in a place of its parameter list; returns its name there.
     std::string pass(const std::string& way, const std::string& expression, const std::string& type) {
         made_.passed.push_back({way, expression, type});
         return "kf_p_" + std::to_string(made_.passed.size() - 1);
@@ -370,7 +370,7 @@ Outcome<std::vector<DeviceFunction>> device_functions(const Plan& plan) {
 
 namespace {
 
-/// What kf.slang asks of the elements of the functions' tensors; empty where there are none.
+/// Returns the functions of tensors' elements that kf.slang calls; empty where there are no tensors.
 Outcome<View::List> element_functions(const std::vector<DeviceFunction>& functions) {
     bool any = false;
     View::List plain;

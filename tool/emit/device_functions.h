@@ -9,7 +9,7 @@
 
 namespace kf::gen {
 
-/// What Slang's code is given in one place of its parameter list.
+/// An argument that Slang's code is given in one place of its parameter list.
 struct DevicePassed {
     std::string way;         ///< "in", "out", "inout" or "buffer"
     std::string expression;  ///< in the C++ function: "ray.pos"
@@ -32,8 +32,8 @@ struct DeviceFunction {
     std::vector<std::string> statements;  ///< of the function there
 };
 
-/// Those of the plan in its order, each followed by its derivatives. Overloads that differ in what hosts pass
-/// are one function. Errors: "device-header", for each that can't be one.
+/// Returns the functions of the plan in its order, each followed by its derivatives. Overloads that differ in
+/// what hosts pass are one function. Errors: "device-header", for each that can't be one.
 Outcome<std::vector<DeviceFunction>> device_functions(const Plan& plan);
 
 /// A kernel that holds `functions` and does nothing: see slang/compiler.h.

@@ -16,14 +16,14 @@ namespace kf::gen {
 
 namespace {
 
-/// What the library's namespace ends with: a part of the hash of all that may be in it.
+/// Returns the ending of the library's namespace: a part of the hash of all that may be in it.
 std::string library_version() {
     const std::string text =
         std::string(templates::device_library_mustache) + std::string(templates::device_halves_mustache);
     return hex_digest(text).substr(0, 12);
 }
 
-/// What the code is made of; programs without halves don't include CUDA's header of them.
+/// Returns the library for the code; programs without halves don't include CUDA's header of them.
 Outcome<View::List> library_of(const std::string& code, const std::string& version) {
     View::List parts;
     const auto add = [&](const char* name, std::string_view text) -> Diagnostics {

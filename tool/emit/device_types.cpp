@@ -14,7 +14,7 @@ namespace kf::gen {
 
 namespace {
 
-/// More would make calls that no compiler gets through.
+/// A bound on leaves: more would make calls that no compiler gets through.
 constexpr std::size_t most_leaves = 256;
 
 struct ScalarNames {
@@ -65,7 +65,7 @@ bool is_passed_by_value(const Type& type) {
 
 std::optional<DeviceRefusal> refused_part(const Type& type);
 
-/// What memory that a kernel passes may hold: its own types, which Slang's code has alike.
+/// Refuses pointers unless the kernel and Slang's code have the same type for the memory.
 std::optional<DeviceRefusal> refused_pointer(const Type& type) {
     const Type* to = elements_of(type);
     const auto refused = [&](const std::string& what) {

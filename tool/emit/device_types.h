@@ -26,7 +26,7 @@ struct DeviceRefusal {
     std::string cure;
 };
 
-/// Nothing where a parameter of the type has a form.
+/// Returns nothing where a parameter of the type has a form.
 std::optional<DeviceRefusal> refused_by_devices(const Type& type);
 
 /// Whether a parameter of the type is one of the library's structs, which say where its elements are.
@@ -51,7 +51,7 @@ std::string device_leaf_name(const DeviceLeaf& leaf);
 std::string device_parameter(const Type& type, const std::string& name, manifest::Role role);
 /// "Ray", of all types but arrays.
 std::string device_type(const Type& type);
-/// The same of what a function returns: "Array<float, 4>".
+/// Returns the type of a function's result: "Array<float, 4>".
 std::string device_result(const Type& type);
 
 /// The structs and vectors that a header declares, each once and those that others are made of first.

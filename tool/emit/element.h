@@ -22,7 +22,7 @@ std::string numpy_name(ScalarType scalar);
 /// Bytes of one element on the host.
 std::int64_t element_size(const manifest::Element& element);
 
-/// What one call says of an argument: "x", "in", ", float tensor [d0, 3]" and ", differentiable".
+/// The text about an argument in one call: "x", "in", ", float tensor [d0, 3]" and ", differentiable".
 struct ArgumentDoc {
     std::string name;
     std::string role;

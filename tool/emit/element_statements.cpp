@@ -15,7 +15,7 @@ using manifest::Role;
 
 namespace {
 
-/// What one tensor of an argument's is called, and how it is walked.
+/// The names of one tensor of an argument's, and how it is walked.
 struct Place {
     RecordKind memory;
     std::string offset;  ///< begins the name of where the call's element starts
@@ -70,7 +70,7 @@ std::string of_first_call(const ArgumentText& x, const std::string& flowing, con
     return x.is_first(strides) + " ? (" + flowing + ") : " + type + "(0)";
 }
 
-/// What was read from memory as the function takes it. A missing tangent is 0, a missing gradient 1.
+/// Returns the loaded value as the function takes it. A missing tangent is 0, a missing gradient 1.
 std::string value_of(const ArgumentText& x, Source source, const std::string& loaded,
                      const std::string& type) {
     const std::string is_there = x.address(place_of(source).memory) + " != nullptr ? ";
@@ -99,8 +99,8 @@ std::string add_made(Body& body, const ArgumentText& x, const std::string& quali
 
 std::string run_step(const ArgumentText& x) { return x.kernel.run.step(x.kernel.call.group_size[0]); }
 
-/// In a run of calls that lie in fours. An input of one element for all calls is loaded once, before the
-/// first.
+/// Loads an element in a run of calls that lie in fours. An input of one element for all calls is loaded
+/// once, before the first.
 std::string load_quads(Body& body, const ArgumentText& x, Source source) {
     const std::string name = place_of(source).kept + x.id;
     const std::string address = x.address(place_of(source).memory);
@@ -119,7 +119,7 @@ std::string load_quads(Body& body, const ArgumentText& x, Source source) {
     return x.from_storage(name + ".get(kf_u)");
 }
 
-/// In kernels that walk rows, a run's elements are read together.
+/// Loads a run's elements together, in kernels that walk rows.
 std::string load_in_row(Body& body, const ArgumentText& x, Source source) {
     const Place& place = place_of(source);
     const std::string name = place.kept + x.id;
@@ -131,7 +131,7 @@ std::string load_in_row(Body& body, const ArgumentText& x, Source source) {
     return x.from_storage(name + (x.host.trailing.empty() ? "[kf_u][0]" : "[kf_u]"));
 }
 
-/// In runs, what is loaded is kept for the calls of the run and read back.
+/// Loads an element in a run: it is kept for the calls of the run and read back.
 std::string load_in_run(Body& body, const ArgumentText& x, Source source) {
     const std::string name = place_of(source).kept + x.id;
     body.keep(x.type(), name);
@@ -202,7 +202,7 @@ std::size_t end_of_own_part(const std::string& place) {
     return part == std::string::npos ? 0 : std::min(place.find_first_of(".[", part + 1), place.size());
 }
 
-/// Such parts are properties, whose elements can't be assigned to: they are read, changed and set.
+/// Reads, changes and sets a part that is a property: its elements can't be assigned to.
 std::string with_part(const std::string& part, const std::string& owner, const std::string& change) {
     return "{ var " + part + " = " + owner + "; " + change + "; " + owner + " = " + part + "; }";
 }
@@ -230,7 +230,7 @@ std::string set_all(const ArgumentText& x, const std::string& place, const std::
 std::string fill_field(Body& body, const ArgumentText& x, const std::string& place, Source source) {
     const bool looped = is_looped(x.planned);
     if (source == Source::gradient && !reads_gradient(x.host, x.kernel.pass)) {
-        // What the call makes of a field that isn't written goes nowhere.
+        // The result in a field that isn't written goes nowhere, so that its gradient is 0.
         return looped ? set_all(x, place, x.scalar() + "(0)") : place + " = " + x.type() + "(0)";
     }
     if (!looped) return place + " = " + load(body, x, source);

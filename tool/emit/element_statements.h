@@ -11,7 +11,7 @@
 
 namespace kf::gen {
 
-/// What is read of an argument: its element, or the gradient that flows in.
+/// The part of an argument that is read: its element, or the gradient that flows in.
 enum class Source : std::uint8_t { data, gradient };
 
 // Each adds to the body what has to be done before, and returns an expression.
@@ -26,10 +26,10 @@ std::string fill_field(Body& body, const ArgumentText& argument, const std::stri
 /// Stores what `local` holds after the call.
 void add_store(Body& body, const ArgumentText& argument, const std::string& local);
 
-/// What is asked of a kind that kernels make values of.
+/// Returns how the kernel uses an argument whose values it makes, for the questions to its kind.
 MadeUse made_use(const ArgumentText& argument);
 
-// What gradients need, too.
+// Functions that gradients need, too.
 
 /// Whether the body moves the argument four calls at a time: in a run of calls that lie in fours.
 bool moves_quads(const Body& body, const ArgumentText& argument);

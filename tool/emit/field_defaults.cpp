@@ -22,7 +22,7 @@ namespace kf::gen {
 
 namespace {
 
-/// Longer ones would make wrappers that nobody reads.
+/// A limit on a field's numbers: more would make wrappers that nobody reads.
 constexpr std::size_t most_numbers = 256;
 
 /// Calls visit(way, type) for what a value of the type consists of, with its way from the value: ".x", "[0]".
@@ -50,7 +50,7 @@ std::string text_of(auto number) {
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
-/// With a point or an exponent, so that it stays what it is.
+/// Returns the number with a point or an exponent, so that it stays floating.
 std::string decimal(auto number) {
     const std::string text = text_of(number);
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
@@ -95,7 +95,7 @@ void add_statements(const Type& type, const std::string& path, std::size_t& coun
                             "))[0] = " + stored + "(" + path + ")");
 }
 
-/// Nothing where it takes what can't be read from memory.
+/// Returns nothing where the constructor takes what can't be read from memory.
 std::optional<std::string> constructor_call(const Type& type, const Function& constructor) {
     if (constructor.is_generic()) return std::nullopt;
     std::string arguments;

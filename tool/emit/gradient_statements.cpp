@@ -12,7 +12,7 @@ using manifest::RecordKind;
 
 namespace {
 
-/// What one call, or run, adds to a sum, and how the sum ends up in memory.
+/// The statements with which one call, or run, adds to a sum, and with which the sum ends up in memory.
 struct SumStatements {
     std::string add;
     std::string finish;
@@ -91,7 +91,7 @@ SumStatements sum_along_rows(Body& body, const ArgumentText& x, const GradientPl
             sum + ".finish<" + x.kernel.group_size() + ">(kf_thread.x, " + mode + ", " + sums + ")"};
 }
 
-/// What adds the gradients of a run's calls.
+/// Returns the statements that add the gradients of a run's calls.
 std::string add_of_run(Body& body, const ArgumentText& x, const GradientPlace& place,
                        const std::string& mode) {
     const std::string kept = "kf_d_" + x.id;

@@ -1,4 +1,4 @@
-// What wrappers take for a call, one by one.
+// The items that wrappers take for a call, one by one.
 #include "emit/items.h"
 
 #include <algorithm>

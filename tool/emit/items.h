@@ -1,4 +1,4 @@
-// What wrappers take for a call, one by one, and the struct types that they need for it.
+// The items that wrappers take for a call, one by one, and the struct types that they need for them.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace kf::gen {
 
-/// What the host passes, in the order of manifest::Call::items. A struct that is passed whole is one argument
-/// of the struct's type, that has a gradient where one of its fields has; its `element_name` is the type's.
+/// Returns what the host passes, in the order of manifest::Call::items. A struct that is passed whole is one
+/// of the struct's type, with a gradient where one of its fields has one; its `element_name` is the type's.
 std::vector<PlannedArgument> host_items(const PlannedCall& call);
 
-/// What Python takes the call's parameters by.
+/// Returns the names by which Python takes the call's parameters.
 std::vector<std::string> python_parameters_of(const PlannedCall& call);
 
 /// A struct type, or a vector given field by field, and how the plan's calls take it.
@@ -23,12 +23,12 @@ struct UsedStruct {
     std::vector<std::string> made = {};  ///< fields that some call's kernel makes, the host giving nothing
     bool statics = false;  ///< it has static functions; alone: of such a type nothing but the name is known
     std::vector<std::string> doc = {};  ///< what is written above it, a line each
-    /// For each of fields_of(type), the same.
+    /// The comment above each of fields_of(type), a line each.
     std::vector<std::vector<std::string>> field_docs = {};
     FieldDefaults defaults = {};  ///< of each of fields_of(type)
 };
 
-/// Each once, those that others are made of first.
+/// Returns the struct types, each once, those that others are made of first.
 std::vector<UsedStruct> used_structs(const Plan& plan);
 
 }  // namespace kf::gen

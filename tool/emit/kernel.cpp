@@ -31,7 +31,7 @@ namespace {
 
 using manifest::RecordKind;
 
-/// What the entry point takes, by manifest::Passing. Devices read uniform buffers as fast as push constants;
+/// The entry point's parameter, by manifest::Passing. Devices read uniform buffers as fast as push constants;
 /// memory they must read again after each store.
 constexpr std::array<std::string_view, 3> block_types = {
     "kf_Block", "ConstantBuffer<kf_Block, ScalarDataLayout>", "kf_Block*"};
@@ -84,8 +84,8 @@ View::List fields_view(const KernelContext& kernel) {
     return views;
 }
 
-/// What kernels in CUDA that check have around a resource: a texture is told its number there, and byte
-/// addresses how many words they have.
+/// Returns the text around a resource in kernels in CUDA that check: it gives a texture its number, and byte
+/// addresses their number of words.
 std::pair<std::string, std::string> checked_by(const PlannedCall& call, const manifest::ResourceSlot& slot,
                                                const PlannedArgument& argument, std::size_t number) {
     if (!checks_accesses(call)) return {};
@@ -216,7 +216,7 @@ bool samples(const EmittedKernel& kernel, const PlannedCall& call) {
                        });
 }
 
-/// What SPIR-V leaves to who makes a pipeline.
+/// Returns the constants that SPIR-V leaves to who makes a pipeline.
 std::vector<KeptConstant> kept_constants(const LinkTime& link) {
     std::vector<KeptConstant> kept;
     for (const LinkConstant* one : link.kept())
@@ -225,7 +225,7 @@ std::vector<KeptConstant> kept_constants(const LinkTime& link) {
     return kept;
 }
 
-/// Everything but the source's text.
+/// Returns the kernel without its source's text.
 EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext& context) {
     const PlannedCall& call = request.call;
     EmittedKernel kernel;

@@ -155,7 +155,7 @@ private:
         add_outputs(parameter, name);
     }
 
-    /// What a fused kernel hands to the function itself, beside what its derivative gets.
+    /// Adds the arguments that a fused kernel hands to the function itself, beside those of its derivative.
     void add_primal(const PlannedParameter& parameter) {
         const std::string id = id_of(parameter);
         const std::string name = "kf_arg_" + id;

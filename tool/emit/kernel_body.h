@@ -1,4 +1,4 @@
-// What a kernel does with all arguments of its call.
+// The statements of a kernel for all arguments of its call.
 #pragma once
 
 #include <cstdint>

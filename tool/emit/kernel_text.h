@@ -19,7 +19,7 @@ std::string differential_name(const Type& type);
 /// ".backward": the part of a kernel's name that says what it does.
 std::string pass_name(const PlannedCall& call, PassKind pass);
 
-/// What a kernel gives to the function and its derivative.
+/// The operands of a kernel's calls of the function and its derivative.
 struct CallOperands {
     const std::string& result;               ///< "arg_return = ", or nothing
     const std::vector<std::string>& passed;  ///< to the derivative; to the function in forward passes
@@ -30,7 +30,7 @@ struct CallOperands {
 std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
                                          const CallOperands& operands);
 
-/// What decides which modules a kernel needs.
+/// The facts that decide which modules a kernel needs.
 struct Needs {
     bool exact = false;     ///< its sums are
     bool gathers = false;   ///< it keeps sums of gathers

@@ -12,7 +12,7 @@ std::string loop_variable(std::size_t dimension) { return "kf_i" + std::to_strin
 }  // namespace
 
 std::string loop_over(const std::vector<std::int64_t>& extents, const std::string& statement) {
-    // Past this many scalars, unrolled code costs more than it saves.
+    // Unrolled code costs more than it saves past this many scalars.
     constexpr std::int64_t most_unrolled = 64;
     const std::string unroll = scalar_count(extents) <= most_unrolled ? "[ForceUnroll] " : "";
     std::string text;

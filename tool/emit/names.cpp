@@ -14,7 +14,7 @@
 namespace kf::gen {
 namespace {
 
-/// What generated functions call their own.
+/// The names that generated functions use themselves.
 constexpr std::array<std::string_view, 5> cpp_reserved{"args", "backward", "encoder", "function_", "result"};
 
 /// "Pair_float3_int" of "Pair<vector<float,3>, int>": no two underscores, which C++ reserves.

@@ -13,7 +13,7 @@ namespace kf::gen {
 /// macros and the names that generated code uses itself (encoder, result) take a trailing _.
 std::string cpp_identifier(std::string_view name);
 
-/// The same for Python's keywords and names like __all__.
+/// `name` as a Python identifier: keywords, and names like __all__, take a trailing _.
 std::string python_identifier(std::string_view name);
 
 /// "grid_sample2" becomes "GridSample2".
@@ -24,7 +24,7 @@ class UniqueNames {
 public:
     explicit UniqueNames(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
     std::string claim(std::string name);
-    /// So that the name followed by any of `endings` is free, too, and taken from then on.
+    /// Claims a name that is free when followed by any of `endings`, too; all of these are taken then.
     std::string claim_with(std::string name, std::span<const std::string_view> endings);
 
 private:

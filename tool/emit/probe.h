@@ -8,7 +8,7 @@
 
 namespace kf::gen {
 
-/// What functions may reach that isn't among their arguments.
+/// The kinds of globals that functions may reach beside their arguments.
 struct ProbedGlobals {
     bool tensors = false;
     bool textures = false;

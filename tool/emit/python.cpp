@@ -39,7 +39,7 @@ using manifest::Argument;
 using manifest::Gradient;
 using manifest::Role;
 
-/// What the names of a function's other classes in the stub end in.
+/// The endings of the names of a function's other classes in the stub.
 constexpr std::array<std::string_view, 4> stub_endings{"Backward", "Fused", "Jvp", "Result"};
 
 bool is_input(const Argument& argument) { return argument.role == Role::in || argument.role == Role::inout; }
@@ -188,7 +188,7 @@ private:
         for (std::size_t i = 0; i < calls.size(); ++i) {
             if (offers(calls[i], form)) signatures.push_back(signature(calls[i], i, form));
         }
-        // Those that give PyTorch's tensors last: what takes none has been told apart then.
+        // Signatures that give PyTorch's tensors come last: those that take none have been told apart then.
         std::vector<Definition> made;
         std::vector<Definition> torch;
         signatures = separate_overloads(std::move(signatures));
@@ -271,7 +271,7 @@ private:
         return made;
     }
 
-    /// What comes back of the parameter, if anything does.
+    /// Returns the type that comes back for the parameter, if any does.
     std::optional<std::string> returned_type(const PlannedCall& call, const PlannedParameter& parameter,
                                              const PlannedArgument& item) {
         const bool fields = parameter.host.form == manifest::Form::fields;
@@ -290,7 +290,7 @@ private:
         return type;
     }
 
-    /// What a parameter that is given field by field takes, or element by element.
+    /// Returns the types of a parameter that is given field by field, or element by element.
     static PythonTypes fields_types(const Type& type) {
         if (type.kind == TypeKind::array) return python_sequence;
         return type.kind == TypeKind::vector ? python_components : python_struct;
@@ -378,8 +378,8 @@ private:
         return text;
     }
 
-    /// What `out` is: left out, something to write to, or a wish for a NumPy array, a kf.Tensor or one of
-    /// PyTorch's.
+    /// The forms of `out`: left out, something to write to, or a wish for a NumPy array, a kf.Tensor or one
+    /// of PyTorch's.
     enum class GivenResult : std::uint8_t { none, output, array, tensor, torch };
 
     /// One `def`: a signature may take several, since Python has no way to say "by place all, or leave it
@@ -436,8 +436,8 @@ private:
         std::size_t at = npos;
     };
 
-    /// In which ways PyTorch's tensors make results theirs. One definition says that for all parameters, but
-    /// beside others that return something else a checker can't tell it from those that take none.
+    /// Returns the parameters that, as PyTorch's tensors, make results theirs. One definition is for all of
+    /// them, but beside others that return something else a checker can't tell it from those that take none.
     static std::vector<std::size_t> torch_by(const PythonSignature& signature,
                                              const std::vector<PythonSignature>& all) {
         std::vector<std::size_t> takers;
@@ -459,7 +459,7 @@ private:
         return takers;
     }
 
-    /// What a parameter takes.
+    /// Returns the types that a parameter takes, as text.
     static std::string taken(const PythonSignature& signature, std::size_t index, Torch torch) {
         const PythonParameter& parameter = signature.parameters[index];
         TorchForm form = torch.form;
@@ -545,7 +545,7 @@ private:
                });
     }
 
-    /// What comes back for a wish, and how it is said.
+    /// Returns the type that comes back for a wish, and the parameter that states the wish.
     std::pair<std::string, std::string> request(const PythonSignature& signature, MethodForm form,
                                                 GivenResult given) {
         if (given == GivenResult::tensor) return {"kf.Tensor", "out: " + note("TensorRequest")};
@@ -703,7 +703,7 @@ std::vector<std::string> attribute_names(const Plan& plan, const PythonStructs& 
 
 Outcome<PythonFiles> emit_python(const Plan& plan) {
     const bool has_globals = !plan.globals.empty();
-    // What the module and its stub call their own.
+    // Names that the module and its stub use themselves.
     std::set<std::string> taken;
     taken.insert({"Any",       "ClassVar", "Generic",    "IntEnum",        "IntFlag",
                   "Literal",   "Mapping",  "NamedTuple", "Protocol",       "Sequence",

@@ -12,7 +12,7 @@ namespace kf::gen {
 struct PythonFiles {
     std::string module;
     std::string stub;
-    /// What the module calls the plan's functions, in their order: "Ray.at"; empty: hidden ones.
+    /// The module's names for the plan's functions, in their order: "Ray.at"; empty: hidden ones.
     std::vector<std::string> functions = {};
 };
 

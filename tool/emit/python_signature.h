@@ -9,7 +9,7 @@
 
 namespace kf::gen {
 
-/// What an argument may be, as a set: where two sets meet, a checker can't tell the overloads apart.
+/// A type that an argument may have, in a set: where two sets meet, a checker can't tell the overloads apart.
 enum PythonType : std::uint32_t {
     python_bool = 1,
     python_int = 2,
@@ -72,13 +72,13 @@ struct PythonSignature {
     bool operator==(const PythonSignature&) const = default;
 };
 
-/// Some arguments could belong to either.
+/// Whether some arguments could belong to either.
 bool overlap(const PythonSignature& a, const PythonSignature& b);
 
-/// Whatever `a` takes `b` takes too, and more.
+/// Whether `b` takes whatever `a` takes, and more.
 bool narrower(const PythonSignature& a, const PythonSignature& b);
 
-/// What a signature returns, as a union: its tensors are "_Tensor".
+/// Returns the types that a signature returns, as a union: its tensors are "_Tensor".
 std::string returned_spelling(const PythonSignature& signature);
 
 /// An equivalent list that mypy and pyright accept as overloads: narrower ones first, and those that can't be

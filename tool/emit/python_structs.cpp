@@ -50,7 +50,7 @@ std::string member_name(const std::string& name) {
     return reserved ? name + "_" : name;
 }
 
-/// What the host has of a field: of a pointer its address.
+/// Returns the host's element of a field: the address of a pointer.
 std::optional<manifest::Element> host_element(const Type& type) {
     if (type.kind == TypeKind::pointer) return manifest::Element{ScalarType::uint64, {}};
     return element_of(type);
@@ -88,7 +88,7 @@ std::vector<std::string> attributes_of(const Type& type) {
     return names;
 }
 
-/// What is written of the struct and its fields, then what the class is.
+/// Returns the comments on the struct and its fields, then what the class is.
 View::List docstring_of(const UsedStruct& used) {
     std::vector<std::string> lines = used.doc;
     const std::vector<std::string> names = attributes_of(used.type);
@@ -118,7 +118,7 @@ bool is_made(const UsedStruct& used, const Field& field) {
     return std::find(used.made.begin(), used.made.end(), field.name) != used.made.end();
 }
 
-/// In a protocol, which is what its fields are.
+/// Returns the type as a protocol's field has it: protocols are covariant in their fields.
 std::string covariant(std::string type) {
     const std::string_view from = "[_Tensor]";
     for (auto at = type.find(from); at != std::string::npos; at = type.find(from, at + 1))
@@ -174,7 +174,7 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
         }
     }
     if (follow_torch()) typing_.insert("Generic");
-    // Behind all structs' own: fields may be called "like" or "dict", too.
+    // Variables are claimed behind all structs' own names: fields may be called "like" or "dict", too.
     for (const UsedStruct& used : used_) claim_variables(used, classes);
     if (has_variables()) typing_.insert({"Generic", "TypeAlias"});
     for (const UsedStruct& used : used_)
@@ -198,7 +198,7 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
     }
 }
 
-/// What a field of an object may be.
+/// Returns the types that a field of an object may have.
 std::string PythonStructs::field_type(const Type& type, bool by_field) const {
     std::string text;
     if (type.kind == TypeKind::structure) {
@@ -455,7 +455,7 @@ View::List PythonStructs::returned_view(const UsedStruct& used) const {
                       held, "]")};
 }
 
-/// What stands for a struct where one is taken. `renamed`: an attribute isn't called as its field.
+/// Returns the types that stand for a struct. `renamed`: an attribute isn't called as its field.
 View PythonStructs::object_view(const UsedStruct& used, View::List fields, bool renamed) const {
     const ObjectNames& object = objects_.at(used.type.name);
     const auto& [value, like, dict, field] = object;

@@ -13,7 +13,7 @@
 
 namespace kf::gen {
 
-/// What a number, or an array of numbers, comes back as by value: "float", "npt.NDArray[np.int32]".
+/// Returns the type of a number, or an array of them, by value: "float", "npt.NDArray[np.int32]".
 std::string returned_number(const manifest::Element& element);
 
 class PythonStructs {
@@ -21,10 +21,10 @@ public:
     /// Claims the classes' names; among `classes` those that stand in the stub alone.
     PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes);
 
-    /// What a result that is given field by field comes back as: "Ray[kf.Tensor, float]"; of a vector a dict.
+    /// Returns the type of a result field by field: "Ray[kf.Tensor, float]"; of a vector a dict.
     [[nodiscard]] std::string fields_of(const PlannedCall& call, const manifest::ParameterTree& parameter,
                                         const Type& type) const;
-    /// What a parameter takes for one: "_RayValue", "_RayValue[_Tensor]" where fields may be PyTorch's.
+    /// Returns a parameter's type for one: "_RayValue", "_RayValue[_Tensor]" if fields may be PyTorch's.
     [[nodiscard]] std::string object_of(const Type& type) const {
         return objects_.at(type.name).value + (following_.contains(type.name) ? "[_Tensor]" : "");
     }
@@ -33,15 +33,15 @@ public:
     /// Names of typing and of kernelfunctions.typing that the stub's classes use.
     [[nodiscard]] const std::set<std::string>& typing_words() const { return typing_; }
     [[nodiscard]] const std::set<std::string>& words() const { return words_; }
-    /// What a value comes back as: "float", "_RayReturned", "list[_RayReturned]".
+    /// Returns the type of a returned value: "float", "_RayReturned", "list[_RayReturned]".
     [[nodiscard]] std::string value_of(const Type& type) const;
-    /// What a value that is no struct comes back as: "float", "Color", "npt.NDArray[np.int32]".
+    /// Returns the type of a returned value but a struct: "float", "Color", "npt.NDArray[np.int32]".
     [[nodiscard]] std::string number_of(const Type& type, const manifest::Element& element) const;
     /// The names that stand for an enum's members where one is taken, "_ColorName"; empty: it is none.
     [[nodiscard]] std::string enum_names_of(const Type& type) const;
     [[nodiscard]] const std::vector<UsedEnum>& enums() const { return enums_; }
-    /// For NAME.py: {class, base, slang, members: [{name, value}], scalar}; for NAME.pyi `names` in the
-    /// scalar's place.
+    /// Returns the enums of NAME.py: {class, base, slang, members: [{name, value}], scalar}; for NAME.pyi
+    /// `names` in the scalar's place.
     [[nodiscard]] View::List enums_view(bool stub) const;
     /// The class of the struct that Slang calls so; empty when there is none.
     [[nodiscard]] std::string class_named(const std::string& slang) const;
@@ -55,11 +55,11 @@ public:
     /// Whether some class is generic in what its fields hold.
     [[nodiscard]] bool has_variables() const { return !variables_.empty(); }
 
-    /// For NAME.py: {class, slang, doc, fields, dtype: [{names, formats, offsets, size}]}; lists as text.
+    /// NAME.py's structs, as text: {class, slang, doc, fields, dtype: [{names, formats, offsets, size}]}.
     [[nodiscard]] View::List module_view() const;
-    /// For NAME.pyi: {class, doc, constructor, fields: [{name, type}], methods, has_dtype, variables,
-    /// returned, object: [{value, like, dict, fields}]}. `attributes`: the methods, {name, type}, by the
-    /// struct's name in Slang.
+    /// Returns the structs of NAME.pyi: {class, doc, constructor, fields: [{name, type}], methods, has_dtype,
+    /// variables, returned, object: [{value, like, dict, fields}]}. `attributes`: the methods, {name, type},
+    /// by the struct's name in Slang.
     [[nodiscard]] View::List stub_view(const std::map<std::string, View::List>& attributes) const;
 
 private:
@@ -79,7 +79,7 @@ private:
     View::List returned_view(const UsedStruct& used) const;
     View object_view(const UsedStruct& used, View::List fields, bool renamed) const;
 
-    /// What stands for a struct where one is taken: all of it, one with its attributes, and a dict.
+    /// The types that stand for a struct where one is taken: all of it, one with its attributes, and a dict.
     struct ObjectNames {
         std::string value;
         std::string like;
@@ -89,7 +89,7 @@ private:
 
     std::map<std::string, std::string> names_;    ///< by Slang's name
     std::map<std::string, ObjectNames> objects_;  ///< by Slang's name
-    /// By Slang's name: for each field the type variable for what it holds; empty where that is always alike.
+    /// The type variable of each field, by the struct's name in Slang; empty where the field's type is fixed.
     std::map<std::string, std::vector<std::string>> variables_;
     std::map<std::string, std::string> returned_;  ///< by Slang's name: one that is returned by value
     std::set<std::string> following_;              ///< by Slang's name: those whose fields may be PyTorch's

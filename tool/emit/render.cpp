@@ -145,7 +145,7 @@ public:
     }
 
 private:
-    /// What is wrong with the tag; empty when nothing is.
+    /// Returns the error in the tag; empty when there is none.
     std::string take(std::string_view content, std::int64_t line) {
         const char sigil = content.empty() ? ' ' : content.front();
         const bool marked = std::string_view("#^/!&>=").find(sigil) != std::string_view::npos;

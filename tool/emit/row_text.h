@@ -1,5 +1,4 @@
-// What kernels that walk rows say of one argument: how a run's elements are read, and its gradient's old
-// ones.
+// The statements about an argument in kernels that walk rows: reads of a run's elements and old gradients.
 #pragma once
 
 #include <cstdint>

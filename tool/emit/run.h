@@ -13,7 +13,7 @@ struct Run {
     std::int64_t length = 1;
     std::int64_t beside = 1;  ///< calls beside each other: 4 where halves are moved in fours
 
-    /// What is added to the thread's first call to get to its call kf_u.
+    /// Returns the number that leads from the thread's first call to its call kf_u.
     [[nodiscard]] std::string place(std::int64_t group_size) const;
     /// How far a thread's next calls lie that are not beside each other.
     [[nodiscard]] std::string step(std::int64_t group_size) const;

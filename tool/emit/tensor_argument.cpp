@@ -1,4 +1,4 @@
-// What kernels declare to hand a tensor to the function.
+// Declarations with which kernels hand a tensor to the function.
 #include "emit/tensor_argument.h"
 
 #include "core/join.h"
@@ -35,7 +35,7 @@ std::string view_initializer(const TensorView& view) {
     std::string address = "0";
     if (!view.address.empty()) {
         address = "uint64_t(" + view.address + ")";
-        // Null stays null, wherever the call's part of it would be.
+        // A null address stays null, wherever the call's part of it would be.
         const std::string start =
             address + (view.before == 0 ? "" : " - " + std::to_string(view.before)) +
             (view.offset.empty() ? "" : " + uint64_t(" + in_bytes(view.offset, view.scalar_bytes) + ")");

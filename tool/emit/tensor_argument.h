@@ -1,4 +1,4 @@
-// What kernels declare to hand a tensor to the function.
+// Declarations with which kernels hand a tensor to the function.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What kernels say of the elements of the tensors that they hand to the function.
+// Functions of the elements of tensors that kernels hand to the function.
 #include "emit/tensor_elements.h"
 #include "emit/kinds/questions.h"
 
@@ -44,7 +44,7 @@ public:
         for (const PlannedParameter* parameter : structs) {
             if (is_differentiable(parameter->type.form)) add_struct(*parameter, true);
         }
-        // So does one that the function adds to.
+        // Structs that the function adds to know of sums, too.
         std::stable_partition(structs.begin(), structs.end(), [](const PlannedParameter* parameter) {
             return parameter->type.form == TensorForm::atomic;
         });
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    /// What an AtomicTensor of the function's own is added to holds its elements as any tensor does.
+    /// Whether an AtomicTensor of the function's own holds its elements as any tensor does.
     bool in_place() const { return pass_ == PassKind::forward; }
     std::string add_name() const { return in_place() ? "add_in_place" : "add_sum"; }
     std::string read_name() const { return in_place() ? "read" : "read_sum"; }
@@ -79,7 +79,7 @@ private:
     void add_plain(const PlannedArgument& argument) {
         const std::string type = declared_name(argument.type.element.front());
         if (!is_new(type, known_plain_)) return;
-        // Its parts are summed one by one, but in place it is read and written as any element is.
+        // A struct's parts are summed one by one, but in place it is read and written as any element is.
         plain_.emplace_back(View::Object{{"type", type},
                                          {"add", add_name()},
                                          {"read", in_place() ? "kf_read_element" : "kf.read_sum"},

@@ -1,4 +1,4 @@
-// What kernels say of the elements of the tensors that they hand to the function.
+// Functions of the elements of tensors that kernels hand to the function.
 #pragma once
 
 #include <string>

@@ -55,7 +55,7 @@ bool takes_torch_tensors(const PlannedCall& call) {
            std::any_of(call.arguments.begin(), call.arguments.end(), given);
 }
 
-/// What one call's class says.
+/// Writes the class that tests one call.
 class CallWriter {
 public:
     CallWriter(const PlannedFunction& function, const PlannedCall& call, const PlannedCall* jvp)
@@ -76,7 +76,7 @@ public:
         const std::vector<std::string> keywords = python_parameters_of(call_);
         for (std::size_t i = 0; i < call_.parameters.size(); ++i) {
             const manifest::ParameterTree& tree = call_.parameters[i].host;
-            // No parameter is called so.
+            // The result is named by a keyword, which no parameter can have.
             const std::string keyword = call_.parameters[i].role == Role::result ? "return" : keywords[i];
             for (std::int64_t leaf = tree.leaf; leaf < tree.leaf + tree.leaves; ++leaf) {
                 const Argument& argument = call_.arguments[static_cast<std::size_t>(leaf)].host;

@@ -42,7 +42,7 @@ Outcome<std::string> emit_values(const LinkTime& link, const std::vector<std::st
                            (type.interfaces.empty() ? "" : " : " + type.interfaces) + " = " + type.type));
     }
     if (declarations.empty()) return std::string();
-    // Numbers need none, and without them there is less that could be ambiguous.
+    // Numbers need no imports, and without them there is less that could be ambiguous.
     const bool needs_imports =
         !link.types.empty() || std::any_of(link.constants.begin(), link.constants.end(),
                                            [](const LinkConstant& one) { return one.type.is_enum; });

@@ -9,8 +9,8 @@
 
 namespace kf::gen {
 
-/// Nothing where there are no values. `imports`: the modules that declare the types. `keeps`: what run time
-/// chooses is left out; else it has its default.
+/// Returns no text where there are no values. `imports`: the modules that declare the types. `keeps`: what
+/// run time chooses is left out; else it has its default.
 Outcome<std::string> emit_values(const LinkTime& link, const std::vector<std::string>& imports,
                                  bool keeps = false);
 

@@ -1,4 +1,4 @@
-// What a template is filled with: strings, booleans, lists and objects.
+// The data that a template is filled with: strings, booleans, lists and objects.
 #pragma once
 
 #include <initializer_list>

@@ -1,5 +1,5 @@
-// What the emitters ask of every kind of argument. Each kind answers in a file of its own; one that leaves an
-// answer out doesn't compile.
+// Questions that the emitters ask of every kind of argument. Each kind answers in a file of its own; one that
+// leaves an answer out doesn't compile.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct MadeValue {
     std::string first;  ///< what the state, a uint, is before the first scalar
     std::string next;   ///< the next scalar, which changes the state
 };
-/// What a kernel makes, or has of a resource; nothing for what it reads from memory.
+/// Returns the value that a kernel makes, or has of a resource; nothing for one that it reads from memory.
 [[nodiscard]] std::optional<MadeValue> made_value(const MadeUse& use);
 
 /// Whether what a kernel makes depends on the call's number: it isn't one value for all calls.

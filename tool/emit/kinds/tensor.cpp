@@ -40,7 +40,7 @@ std::string tensor_text(const PlannedArgument& item, bool contiguous_only) {
 namespace kf::gen::kinds {
 
 std::string cpp_passed_type(const Tensor&, const PlannedArgument& item, const CppStructs& structs) {
-    // One that is only read does.
+    // A read-only buffer is enough for an input.
     if (item.from_buffer && item.host.role == manifest::Role::in)
         return "kf::Buffer<" + structs.type(item) + ">";
     return structs.tensor_type(item);

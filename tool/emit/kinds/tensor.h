@@ -22,7 +22,7 @@ std::string described(const Tensor& tensor, const PlannedArgument& item);
 
 namespace kf::gen {
 
-/// What hosts and documents say alike of tensors of every kind.
+/// The types that Python takes for tensors of every kind.
 inline constexpr PythonTypes python_tensor_types = python_sequence | python_tensor;
 /// "float3 tensor [d0, any, 3], contiguous"
 std::string tensor_text(const PlannedArgument& item, bool contiguous_only);

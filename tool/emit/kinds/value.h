@@ -28,12 +28,12 @@ std::string described(const Value& value, const PlannedArgument& item);
 
 namespace kf::gen {
 
-/// What Python takes for one element by value. `vector`: every component may be one number, and they may be
-/// given by name.
+/// Returns the types that Python takes for one element by value. `vector`: every component may be one number,
+/// and they may be given by name.
 PythonTypes value_types(const manifest::Element& element, bool takes_gradient, bool vector);
 
-/// What Python takes for a struct of Slang's own beside an object: an optional's value, a tuple. None of
-/// others.
+/// Returns the types that Python takes for a struct of Slang's own beside an object: an optional's value, a
+/// tuple. Other structs have none.
 PythonTypes own_types(const Type& type);
 
 }  // namespace kf::gen

@@ -58,7 +58,7 @@ std::string add_view_local(Body& body, const ArgumentText& x, const std::string&
 std::string add_view(Body& body, const ArgumentText& x, const std::string& id, const ViewPlace& place) {
     TensorView view = tensor_view(x);
     view.before = x.host.offset;
-    // What the pass doesn't touch has extents all the same.
+    // A tensor whose data the pass doesn't touch has extents all the same.
     if (place.memory == RecordKind::data && !touches_data(x.host, x.kernel.pass)) {
         view.strides.assign(view.extents.size(), "0");
     } else {

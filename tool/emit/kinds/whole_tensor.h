@@ -18,7 +18,7 @@ inline bool counts_calls(const WholeTensor&) { return false; }
 inline bool moves_along_calls(const WholeTensor&, const manifest::Argument& argument) {
     return argument.call_rank > 0;
 }
-/// Its strides stand in every kernel's block.
+/// Whole tensors have their strides in every kernel's block.
 inline bool is_found_without_strides(const WholeTensor&, const manifest::Argument&) { return true; }
 inline std::string cpp_passed_type(const WholeTensor&, const PlannedArgument& item,
                                    const CppStructs& structs) {
