@@ -102,7 +102,7 @@ Diagnostic accumulate_error(const AccumulateSpec& at, std::string id, std::strin
     return {Severity::error, std::move(id), at.location, std::move(message), std::move(notes)};
 }
 
-/// What the calls of one function offer together.
+/// The ways to accumulate that the calls of one function offer together.
 struct Offer {
     std::vector<AccumulateSpec> ways;
     Diagnostics errors;

@@ -14,15 +14,15 @@ inline bool is_for_gradients(const AccumulateWay& way) {
     return way.overwrite || way.combine == manifest::Accumulate::push;
 }
 
-/// What a call's spec and one choice of kinds say together; nothing that the kinds say by "sum" or
-/// "overwrite" alone of inputs. `kinds`: of each parameter, in their order, and of the result (or null).
+/// Returns the ways that a call's spec and one choice of kinds state together, but not inputs' "sum" or
+/// "overwrite" by kinds alone. `kinds`: of each parameter, in their order, and of the result (or null).
 std::vector<AccumulateSpec> ways_of(const CallSpec& call, const PlannedCall& planned,
                                     const std::vector<const KindSpec*>& kinds);
 
 /// Whether calls may share the elements of an output.
 bool may_combine(const PlannedCall& call, const PlannedArgument& output);
 
-/// What "accumulate" calls the output, or the struct that it is of, where its values can be summed.
+/// Returns the output's name in "accumulate", or its struct's, where its values can be summed.
 std::optional<std::string> name_to_sum(const PlannedCall& call, const PlannedArgument& output);
 
 /// Names what there is nothing to accumulate in, and ways that there aren't.

@@ -11,7 +11,7 @@ namespace kf::gen {
 /// The rank that the arguments make together.
 std::int64_t call_rank(const std::vector<PlannedArgument>& arguments);
 
-/// What is wrong with arguments in a call of its rank.
+/// Returns the errors of arguments in a call of its rank.
 Diagnostics check_ranks(const PlannedCall& call);
 
 /// Dimensions without a "map" align at the call's last one.

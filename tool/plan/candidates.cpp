@@ -47,7 +47,7 @@ bool gives_this(const CallSpec& call) {
                        [](const ArgumentSpec& argument) { return argument.name == "this"; });
 }
 
-/// Those that "args" lists.
+/// Returns the names that "args" lists.
 std::vector<std::string> listed_names(std::vector<std::string> names) {
     std::erase(names, "this");
     return names;
@@ -59,7 +59,7 @@ bool has_default(const Function& function, const std::string& name) {
         [&](const Parameter& parameter) { return parameter.name == name && parameter.has_default; });
 }
 
-/// What is wrong with the listed arguments, told against the only function they can mean.
+/// Returns the errors in the listed arguments, told against the only function they can mean.
 Diagnostics mismatches(const CallSpec& call, const Function& function) {
     Diagnostics errors;
     const std::vector<std::string> names = names_of_parameters(function);
@@ -106,7 +106,7 @@ bool is_named(const Function& function, const CallSpec& call) {
     if (!is_specialised(function)) return function.name == plain_name(call.function);
     const std::optional<TypeText> own = parse_type(function.name);
     std::optional<TypeText> meant = parse_type(call.function);
-    // What the last name states is for the function's own parameters.
+    // The arguments of the last name are for the function's own parameters.
     if (meant && function.is_generic() && meant->name == ".") meant->arguments.back().arguments.clear();
     return own && own == meant;
 }
@@ -148,7 +148,7 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
         if (!members) return members.errors();
         const std::vector<std::string>& shared = members.value().names;
         known.insert(shared.begin(), shared.end());
-        // Their names have the type's generic arguments.
+        // The names of shared members have the type's generic arguments.
         const std::optional<TypeText> meant = parse_type(call.function);
         const bool near = meant && closest(spelled(*meant), shared);
         Diagnostic error{

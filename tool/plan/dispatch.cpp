@@ -149,7 +149,7 @@ std::optional<Diagnostic> check_listed_sizes(const Function& function, const man
 
 /// Returns the function with the group size that it has when linked so.
 Function with_group_size(Function function, const LinkTime& link, PlannedCall& planned) {
-    // What Slang has found is right, whatever else has a constant's name.
+    // A size that Slang has found is right, whatever else has a constant's name.
     if (function.group_size[0] > 0) return function;
     planned.group_text = function.group_text;
     if (auto group = linked_group(function.group_text, function.name, link)) {
@@ -159,7 +159,7 @@ Function with_group_size(Function function, const LinkTime& link, PlannedCall& p
     return function;
 }
 
-/// What the spec and the source say, or what is usual for the length of the thread's id.
+/// Returns the size that the spec and the source state, or the usual one for the length of the thread's id.
 Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Function& function) {
     std::optional<std::array<std::int64_t, 3>> said;
     if (call.threads) said = {call.threads->size[0], call.threads->size[1], call.threads->size[2]};
@@ -203,8 +203,8 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
                       static_cast<std::uint32_t>(z)};
 }
 
-/// What a kernel gives for a system value, or for a struct of some. `name`: as it is written in the source,
-/// "input.id".
+/// Returns the expression that a kernel gives for a system value, or for a struct of some. `name`: as it is
+/// written in the source, "input.id".
 std::string launch_expression(const Function& function, const SystemValue& value, const std::string& name,
                               Diagnostics& errors) {
     if (!value.fields.empty()) {

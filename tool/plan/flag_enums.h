@@ -1,4 +1,4 @@
-// Notes which arguments are of enums whose members are combined.
+// Marks arguments of enums whose members are combined.
 #pragma once
 
 #include <string>

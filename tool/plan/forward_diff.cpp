@@ -20,7 +20,7 @@ bool has_tangent(const PlannedArgument& argument) {
     return argument.type.differentiable;
 }
 
-/// What a call reads tangents of, or what it gives them to.
+/// Whether a call reads tangents of the argument, or gives it tangents.
 bool takes_tangent(const PlannedArgument& argument) {
     if (!has_tangent(argument)) return false;
     return reads_elements(argument.host);

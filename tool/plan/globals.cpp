@@ -21,8 +21,8 @@ bool is_set_by_parts(const Type& type) {
     return holds_resource(type) || holds_tensor(type) || holds_pointer(type);
 }
 
-/// What the host sets for it: a tensor, buffer or pointer for what is one, the fields of a struct with
-/// some in it, else a value. One kind feeds all elements of an array. `name`: "scene.image".
+/// Returns the kind in which the host sets a global: a tensor, buffer or pointer for what is one, the fields
+/// of a struct with some in it, else a value. One kind feeds all elements of an array. `name`: "scene.image".
 KindSpec kind_of(const Type& type, const Location& location, const std::string& name,
                  const std::vector<NamedText>& formats) {
     if (type.kind == TypeKind::array && is_set_by_parts(type))
@@ -114,7 +114,7 @@ Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::str
     return planned;
 }
 
-/// Has the tensors of a global get gradients where the function's derivative adds to them.
+/// Gives the tensors of a global gradients where the function's derivative adds to them.
 void add_gradients(PlannedGlobal& global) {
     for (PlannedArgument& argument : global.arguments) {
         const bool is_tensor = argument.type.kind == TypeKind::tensor;

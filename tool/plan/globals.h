@@ -20,7 +20,7 @@ Diagnostics add_globals(Plan& plan, const ReachedGlobals& reached,
 /// The call as kernels and the artifact have it: its globals are its last parameters.
 PlannedCall with_globals(const PlannedCall& call);
 
-/// The same of all calls.
+/// Returns the plan with all of its calls like that.
 Plan with_globals(const Plan& plan);
 
 }  // namespace kf::gen

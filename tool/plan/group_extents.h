@@ -19,7 +19,7 @@ namespace kf::gen {
                                                                   const std::string& function,
                                                                   const LinkTime& link);
 
-/// Tells whether run time chooses one of the extents.
+/// Whether run time chooses one of the extents.
 [[nodiscard]] bool is_chosen(const manifest::GroupExtents& extents);
 
 /// A group as linking decides it.

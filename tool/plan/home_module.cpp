@@ -99,7 +99,7 @@ private:
         });
     }
 
-    /// A module of the spec's that has it: what the function may be told apart by.
+    /// Returns a module of the spec's that has it, by which the function may be identified.
     std::string listed_module() const {
         const std::string name = plain_name(call_.function);
         for (const NamedModule& one : module_.modules) {

@@ -13,7 +13,7 @@ namespace kf::gen {
 
 namespace {
 
-/// Whether only the element tells what else is passed by the same kind.
+/// Whether the way of passing leaves the element open, which then distinguishes arguments.
 bool names_no_element(manifest::HostPassing passed) {
     return passed == manifest::HostPassing::buffer || passed == manifest::HostPassing::pointer ||
            passed == manifest::HostPassing::texture;

@@ -24,8 +24,8 @@ struct Grid {
     std::vector<std::int64_t> extents;
     std::vector<std::int64_t> strides;  ///< bytes
     std::int64_t offset = 0;            ///< bytes
-    /// Whose matrix says itself in which order its numbers are; and that they are by columns, though they
-    /// aren't put in the order of rows yet.
+    /// Whether the matrix says itself in which order its numbers are; and whether they are by columns, though
+    /// they aren't put in the order of rows yet.
     bool has_order = false;
     bool is_by_columns = false;
 
@@ -126,7 +126,7 @@ std::optional<Grid> grid_of_record(const CppType& type) {
         return fits ? grid : std::nullopt;
     }
     if (!type.is_by_columns && !has_named_columns(type)) return grid;
-    // Without the shape only columns apart tell how many there are.
+    // Only columns apart tell how many there are where the shape is missing.
     grid->has_order = true;
     if (grid->extents.size() == 2)
         transpose(*grid);
@@ -171,8 +171,8 @@ std::string letters_of(const CppType& record) {
     return letters;
 }
 
-/// What contradicts the order of a vector's components in a type of numbers: "'app::Quat', whose numbers are
-/// w, x, y, z". Empty: nothing does.
+/// Returns what contradicts the order of a vector's components in a type of numbers: "'app::Quat', whose
+/// numbers are w, x, y, z". Empty: nothing does.
 std::string disorder_of(const CppType& type) {
     if (type.kind == CppKind::array) return disorder_of(type.element.front());
     if (type.kind != CppKind::record) return {};
@@ -223,7 +223,7 @@ bool holds_scalar(ScalarType wanted, ScalarType found) {
     return wanted == found || (wanted == ScalarType::float16 && found == ScalarType::uint16);
 }
 
-/// What all of an array is in, where that is a record, as std::array is.
+/// Returns the type that holds all of an array, where that is a record, as std::array is.
 const CppType& without_wrapper(const CppType& type) {
     const CppType* inner = &type;
     while (inner->kind == CppKind::record && inner->fields.size() == 1 && !inner->is_union &&
@@ -253,7 +253,7 @@ public:
         if (!errors_.empty()) return std::move(errors_);
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             if (!can_be_passed(entries_[i], types_[i])) continue;
-            // What a type holds is trivially copyable if it is.
+            // The parts of a trivially copyable type are trivially copyable.
             is_copied_by_bytes_ = types_[i].is_copied_by_bytes;
             match(slang[i], types_[i], entries_[i], true);
         }
@@ -280,7 +280,7 @@ private:
         return std::move(*type.value());
     }
 
-    /// What is wrong with the C++ type by itself.
+    /// Checks the C++ type by itself; adds an error where it can't be passed.
     bool can_be_passed(const StructSpec& entry, const CppType& type) {
         std::string reason;
         std::string cure;

@@ -13,7 +13,7 @@
 
 namespace kf::gen {
 
-/// By the Slang structs' names.
+/// The C++ structs by the Slang structs' names.
 using HostStructs = std::map<std::string, std::shared_ptr<const HostStruct>>;
 
 /// Matches each entry's Slang struct with `types`' at the same index, and what they hold with what these
@@ -23,7 +23,7 @@ Outcome<HostStructs> match_host_structs(const std::vector<StructSpec>& entries,
 
 /// Returns the type with each struct's HostStruct in place.
 [[nodiscard]] Type with_host_structs(Type type, const HostStructs& hosts);
-/// The same of all that it takes and gives.
+/// Returns the function with the HostStructs of all that it takes and gives.
 [[nodiscard]] Function with_host_structs(Function function, const HostStructs& hosts);
 
 /// A member of a C++ struct in the type that no kernel writes, and its place; empty where there is none.

@@ -1,4 +1,4 @@
-// What a kind says of the generic parameters in a parameter's type.
+// Finds the generic parameters in a parameter's type that a kind determines.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Settles generic parameters and interfaces.
+// Replaces generic parameters and interfaces by the types and numbers of the spec.
 #include "plan/instance.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ public:
             if (parameter.type.kind != TypeKind::interface) continue;
             Outcome<Type> type = settle_interface(parameter, *kinds_[i]);
             if (!type) return type.errors();
-            // What an interface doesn't promise to differentiate has no gradient, whatever the type is.
+            // A parameter whose interface promises no derivative has no gradient, whatever its type is.
             parameter.no_diff = parameter.no_diff || !parameter.type.differentiable;
             parameter.type = std::move(type.value());
             instance.is_general = true;
@@ -84,7 +84,7 @@ private:
 
     // ---- Generic parameters ----
 
-    /// What "foo<float, 3>" states.
+    /// Returns the generic arguments that "foo<float, 3>" states.
     Outcome<Bindings> bind_stated() const {
         if (!function_.is_generic()) return Bindings{};
         const Outcome<std::vector<std::vector<TypeText>>> parts = stated_arguments(call_);

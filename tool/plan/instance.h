@@ -1,4 +1,4 @@
-// A function with every generic parameter and every interface settled by the spec.
+// A function in which the spec has chosen every generic parameter and every interface.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct Instance {
 /// Error: "generic-argument".
 Outcome<std::vector<std::vector<TypeText>>> stated_arguments(const CallSpec& call);
 
-/// Settles `function`, given one kind for each of its parameters. Generic parameters are those stated, then
-/// what the kinds say: of their element types the whole where it fits, or what its last dimensions hold; of
-/// generators what they make; of whole tensors the rank too. `call_rank`: as many indices a call_id makes; 0
-/// where that isn't known, and then it makes one. An interface's type is the kind's element. Errors:
-/// "generic-argument", "generic-inference", "generic-constraint", "interface-type".
+/// Makes an instance of `function`, given one kind for each of its parameters. Generic parameters are those
+/// stated, then those that the kinds determine: of their element types the whole where it fits, or what its
+/// last dimensions hold; of generators what they make; of whole tensors the rank too. `call_rank`: as many
+/// indices a call_id makes; 0 where that isn't known, and then it makes one. An interface's type is the
+/// kind's element. Errors: "generic-argument", "generic-inference", "generic-constraint", "interface-type".
 Outcome<Instance> instantiate(const Function& function, const CallSpec& call,
                               const std::vector<const KindSpec*>& kinds, std::int64_t call_rank,
                               TypeLookup& types);

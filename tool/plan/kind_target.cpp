@@ -18,7 +18,7 @@ std::string element_text(const KindSpec& kind, const KindTarget& target) {
     return kind.element.empty() ? kind_name(target.type) : kind.element;
 }
 
-/// Short of a list of all, which there are too many of.
+/// Suggests an element near the word: there are too many to list all.
 std::vector<std::string> element_notes(const std::string& word) {
     std::vector<std::string> notes;
     if (const std::optional<std::string> near = closest(word, element_names()))
@@ -37,7 +37,7 @@ std::vector<std::string> element_notes(const std::string& word, const Type& type
             "': elements are either of these"};
 }
 
-/// What rule 1 needs to know: the host's dimensions end in those of the parameter.
+/// The facts that rule 1 needs: the host's dimensions end in those of the parameter.
 struct Split {
     std::int64_t call_rank = 0;
     bool fits = false;

@@ -35,7 +35,7 @@ std::vector<std::string> names_in(const std::string& interfaces) {
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-/// What may stand in front of the name: "a.b." and "a.", then nothing, for what a.b declares.
+/// Returns the prefixes that the name may have: "a.b." and "a.", then nothing, for what a.b declares.
 std::vector<std::string> prefixes_of(std::string name) {
     std::vector<std::string> prefixes;
     for (std::size_t dot = name.rfind('.'); dot != std::string::npos; dot = name.rfind('.')) {
@@ -168,7 +168,7 @@ private:
         replace(made_.constants, std::move(made));
     }
 
-    /// Tells whether run time can choose the constant; else there is an error.
+    /// Whether run time can choose the constant; adds an error where it can't.
     bool can_keep(const ConstantSpec& spec, const LinkDeclaration& declared, const std::string& what) {
         const std::string place = "declared at " + format_place(declared.location);
         if (!declared.is_specialization) {
@@ -244,7 +244,7 @@ private:
         return false;
     }
 
-    /// What a variant lists stands for all that the spec does.
+    /// Adds conformances: those that a variant lists replace all of the spec's.
     void add(const std::vector<ConformanceSpec>& specs) {
         if (!specs.empty()) made_.conformances.clear();
         for (std::size_t i = 0; i < specs.size(); ++i) {

@@ -1,4 +1,4 @@
-// What link-time declarations are given: constants, types, and what stands behind interfaces.
+// The values of link-time declarations: constants, types, and the types that stand behind interfaces.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct LinkConstant {
     std::string name;   ///< "N", "ns.N"
     Type type;          ///< as it is declared
     std::string value;  ///< as kinds::Constant holds it; of one that is kept by default
-    /// What the spec lists for run time to choose from; empty: it is fixed.
+    /// The values that the spec lists for run time to choose from; empty: it is fixed.
     std::vector<std::string> values = {};
     Location declared = {};
     Location given = {};  ///< in the spec
@@ -47,16 +47,16 @@ struct LinkTime {
     /// The whole numbers that other constants have by their declarations, where they are known here.
     std::map<std::string, std::string> defaults = {};
 
-    /// Null where nothing gives it a value.
+    /// Returns the constant; null where nothing gives it a value.
     [[nodiscard]] const LinkConstant* constant(const std::string& name) const;
-    /// Those that run time chooses, by their numbers.
+    /// Returns the constants that run time chooses, by their numbers.
     [[nodiscard]] std::vector<const LinkConstant*> kept() const;
     [[nodiscard]] std::int64_t number_of(const LinkConstant& kept_one) const;
     /// The default value of each.
     [[nodiscard]] std::vector<std::string> default_values() const;
     /// All that may be listed of them together but the default, each a value for every one of kept().
     [[nodiscard]] std::vector<std::vector<std::string>> combinations() const;
-    /// With these values of kept(), which are then fixed.
+    /// Returns these values with the chosen ones of kept(), which are then fixed.
     [[nodiscard]] LinkTime with(const std::vector<std::string>& chosen) const;
 
     bool operator==(const LinkTime&) const = default;

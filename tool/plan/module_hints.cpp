@@ -1,4 +1,4 @@
-// Looks for a function's name in the modules that are imported.
+// Finds a function's name in the modules that are imported.
 #include "plan/module_hints.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What to write for a function that the spec's modules only import.
+// Hints for a function that the spec's modules only import.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace kf::gen {
 
-/// Notes for a call whose function the spec's modules don't have: where one that they import does, or where
-/// the name begins like one of a module's that isn't there. `begins_known`: with a name of theirs.
+/// Returns notes for a call whose function the spec's modules don't have: which imported module has it, or
+/// that its name begins with no module or namespace of theirs. `begins_known`: with one it does.
 std::vector<std::string> module_notes(const CallSpec& call, const Module& module, bool begins_known);
 
 }  // namespace kf::gen

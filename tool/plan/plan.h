@@ -64,7 +64,7 @@ struct PlannedGlobal {
 /// built.
 enum class Determinism : std::uint8_t { never, automatic, always };
 
-/// What a GPU gives each thread for a parameter that is no argument.
+/// A value that a GPU gives each thread for a parameter that is no argument.
 struct LaunchValue {
     std::size_t before = 0;  ///< the number of the parameter that it stands before; of all: behind them
     std::string type;        ///< "uint3"
@@ -161,8 +161,8 @@ struct PlannedFunction {
     bool operator==(const PlannedFunction&) const = default;
 };
 
-/// For each of a struct's fields, in order, the bits of the numbers in it that it has where nobody says
-/// otherwise; none for one without such a value.
+/// The default values of a struct's fields, in order, as the bits of the numbers in each; none for a field
+/// without one.
 using FieldDefaults = std::vector<std::vector<std::uint64_t>>;
 
 struct Plan {

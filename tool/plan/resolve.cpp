@@ -94,7 +94,7 @@ std::vector<KindCombination> kind_combinations(const CallSpec& call, const Funct
 
 bool has_result(const Function& function) { return function.result.kind != TypeKind::void_type; }
 
-/// What "auto" means for a result or an out parameter.
+/// Returns the kind that "auto" means for a result or an out parameter.
 KindSpec automatic_kind(std::int64_t rank, const Location& location) {
     KindSpec kind;
     kind.kind = rank == 0 ? Kind::value : Kind::tensor;
@@ -104,7 +104,7 @@ KindSpec automatic_kind(std::int64_t rank, const Location& location) {
     return kind;
 }
 
-/// What is known without a compiler: nothing but scalars and what is made of them.
+/// A lookup without a compiler, which finds no types: scalars and types made of them need none.
 class NoTypes final : public TypeLookup {
 public:
     Outcome<std::optional<Type>> type_named(const std::string&) override { return std::optional<Type>(); }
@@ -197,14 +197,14 @@ private:
         return error;
     }
 
-    /// The call as `function` would take it, with its generic parameters and interfaces settled.
+    /// Returns the call as `function` would take it, with types for its generic parameters and interfaces.
     Outcome<Fit> fit_one(const Function& function, const KindCombination& kinds) {
         Outcome<Fit> fit = fit_with(function, kinds, 0);
         const bool counts =
             function.is_generic() &&
             std::any_of(kinds.parameters.begin(), kinds.parameters.end(),
                         [](const KindSpec* kind) { return kind->generator == GeneratorKind::call_id; });
-        // The call's rank may follow from arguments that generic parameters are settled for first.
+        // The call's rank may follow from arguments whose generic parameters must be known first.
         for (std::int64_t rank = 1; counts && !fit && rank <= max_rank; ++rank) {
             Outcome<Fit> other = fit_with(function, kinds, rank);
             if (other) return other;
@@ -215,7 +215,7 @@ private:
         return fit;
     }
 
-    /// Fits a call with generic parameters settled for its rank; 0: not known.
+    /// Fits a call with generic parameters chosen for its rank; 0: not known.
     Outcome<Fit> fit_with(const Function& function, const KindCombination& kinds, std::int64_t rank) {
         Outcome<Instance> instance = instantiate(function, call_, kinds.parameters, rank, types_);
         if (!instance) return instance.errors();
@@ -284,7 +284,7 @@ private:
         PlannedCall others;
         std::vector<GradientWish> grads;
         for (std::size_t i = 0; i < kinds.parameters.size(); ++i) {
-            // What is wrong with one is said when it is planned.
+            // Errors of an argument are reported when it is planned.
             if (!is_auto(i)) (void)feed_one(*kinds.parameters[i], target_of(function, i), others, grads);
         }
         if (has_result(function) && settled.result != nullptr && settled.result->kind != Kind::automatic)
@@ -488,7 +488,7 @@ private:
             if (!argument.host.differentiable || !can_have_gradient(argument.host)) continue;
             argument.grad_is_false = grads[i].gradient == Gradient::never;
             argument.host.gradient = gradient_of(grads[i].gradient, argument.host.name);
-            // It may be an output's, which "inputs" can't list.
+            // The argument may be an output, which "inputs" can't list.
             if (has_one_gradient(argument.host) && argument.host.gradient == Gradient::never)
                 argument.host.gradient = Gradient::automatic;
             any = any || argument.host.gradient != Gradient::never;
@@ -532,7 +532,7 @@ private:
         return errors;
     }
 
-    /// What would give inputs derivatives that have none.
+    /// Returns notes on how to give inputs derivatives that have none.
     static std::vector<std::string> structs_without_derivatives(const Function& function) {
         std::vector<std::string> notes;
         for (const Parameter& parameter : function.parameters) {
@@ -600,7 +600,7 @@ private:
              {cure}}};
     }
 
-    /// What kinds say of gradients. It is an error where there are none.
+    /// Applies the kinds' wishes for gradients. A wish for a gradient that doesn't exist is an error.
     static Diagnostics apply_wishes(const std::vector<GradientWish>& grads, PlannedCall& planned) {
         Diagnostics errors;
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
@@ -632,7 +632,7 @@ private:
         return errors;
     }
 
-    /// What the spec names there: of a struct's fields, the struct.
+    /// Returns the name that the spec uses there: of a struct's fields, the struct.
     static std::string wishing(const PlannedArgument& argument, const PlannedCall& planned) {
         std::string name = argument.host.name;
         for (const PlannedArgument& other : planned.arguments) {
@@ -791,7 +791,7 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
         for (const ShorterCall& shorter : shorter_calls(call, fit)) {
             errors.clear();
             std::vector<Fit> made = plan_all(shorter.call, {&shorter.function});
-            // What doesn't make a call by itself isn't offered.
+            // A shorter call that isn't one by itself isn't offered.
             if (!errors.empty() || made.empty()) continue;
             const Function* const rival = find_rival(shorter.function, module);
             plan.shorter.push_back({std::move(made.front().planned), call.name,

@@ -21,7 +21,7 @@ public:
         for (const GenericParameter& generic : member.generics) names_.push_back(generic.name);
     }
 
-    /// Nothing where the pattern is another type's.
+    /// Returns nothing where the pattern is another type's.
     Outcome<std::optional<Function>> fit() {
         const std::optional<TypeText> pattern = parse_type(member_.owner);
         if (!pattern || !unify(*pattern, owner_, names_, bindings_)) return std::optional<Function>();
@@ -56,7 +56,7 @@ private:
         return true;
     }
 
-    /// What names generic parameters of the function's own, too, stays a pattern.
+    /// Fills in the type, which stays a pattern where it names generic parameters of the function's own, too.
     std::optional<Diagnostics> fill_in(Type& type) {
         const std::optional<TypeText> pattern = parse_type(type.name);
         if (!pattern || !mentioned(*pattern, names_)) return std::nullopt;
@@ -112,7 +112,7 @@ struct Owner {
     std::string open;  ///< "Box<T>", where that lacks the arguments; else empty
 };
 
-/// Nothing where there is no such type.
+/// Returns nothing where there is no such type.
 Outcome<std::optional<Owner>> find_owner(const CallSpec& call, TypeLookup& types) {
     const std::optional<TypeText> meant = parse_type(call.function);
     const std::optional<TypeText> text = meant ? parse_type(owner_of(spelled(*meant))) : std::nullopt;

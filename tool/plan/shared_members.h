@@ -15,7 +15,7 @@ namespace kf::gen {
 /// "Pair<int,float>.sum" that of an extension of Pair<T,float>. Errors are the compiler's own failures.
 Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module& module, TypeLookup& types);
 
-/// What is known of the type that a call names a member of.
+/// The known facts of the type that a call names a member of.
 struct KnownMembers {
     std::vector<std::string> names;  ///< every shared one, as calls spell it: "Pair<int, float>.sum"
     bool has_type = false;           ///< there is such a type

@@ -1,4 +1,4 @@
-// What derivatives have of structs that aren't IDifferentiable: nothing, which is said.
+// Warns of structs in derivatives that aren't IDifferentiable: they have no gradient.
 #pragma once
 
 #include "plan/plan.h"
@@ -10,7 +10,7 @@ namespace kf::gen {
 /// or the spec doesn't ask for.
 [[nodiscard]] Diagnostics struct_warnings(const Plan& plan);
 
-/// What gives a struct of that name derivatives, as a note says it.
+/// Returns the note on how to give a struct of that name derivatives.
 [[nodiscard]] std::string cure_of_plain_struct(const std::string& name);
 
 }  // namespace kf::gen

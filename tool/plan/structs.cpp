@@ -20,7 +20,7 @@ using manifest::Role;
 
 /// Fields lie this deep at most, as artifacts allow.
 constexpr int max_nesting = 6;
-/// The same for what is given field by field and element by element.
+/// The limit of nesting for what is given field by field and element by element.
 constexpr int max_given_nesting = 12;
 /// The most arguments that an array may become which is given element by element.
 constexpr std::size_t max_elements = 256;
@@ -156,7 +156,7 @@ private:
                      {"make the parameter inout: its tensors are given, and its other fields written"});
                 return parameter;
             }
-            // What an inout struct has written are its other fields: a tensor says itself what is.
+            // A tensor in an inout struct says itself whether it is written; other fields are.
             if (leaf_target.role == Role::inout) leaf_target.role = Role::in;
         }
         Outcome<manifest::Argument> fed = feed(kind, leaf_target);
@@ -220,7 +220,7 @@ private:
         if (!is_nested_little(kind, place)) return parameter;
         const std::size_t errors = errors_.size();
         const std::size_t first = tree_.leaves.size();
-        // What is wrong with one element is wrong with all.
+        // An error in one element is the same in all.
         for (std::int64_t i = 0; i < type.extent && errors_.size() == errors; ++i) {
             const std::string index = manifest::element_name(i);
             ParameterTree& made = parameter.fields.emplace_back(
@@ -291,7 +291,7 @@ private:
         return parameter;
     }
 
-    /// What to write for a type of Slang's own whose parts the host can't see; null for other types.
+    /// Returns the advice for a type of Slang's own whose parts the host can't see; null for other types.
     static const char* way_around(const Type& type) {
         if (type.name.starts_with("Optional<"))
             return "write a struct with a bool and the value, and make the Optional inside";
@@ -337,7 +337,7 @@ private:
         }
     }
 
-    /// What of Slang's own can't be set has another name there, that kf_own.slang adds.
+    /// Returns the field's name in kernels, which kf_own.slang adds for Slang's own that can't be set.
     static std::string name_in_kernels(const Type& type, const Field& field) {
         const bool is_added = type.own == OwnStruct::optional || type.own == OwnStruct::pair;
         return (is_added ? "kf_" : "") + field.name;
@@ -425,7 +425,7 @@ private:
             return {};
         }
         KindTarget leaf_target = target_.parameter;
-        // What it is made of is another matter.
+        // A scalar stands in for the element: only the tensor around it is checked here.
         Type& element = leaf_target.type.element.front();
         element = Type();
         element.kind = TypeKind::scalar;
@@ -453,7 +453,7 @@ private:
         leaf_target.type = type;
         Type& element = leaf_target.type.element.front();
         const bool bools = holds_bool(element);
-        // What it is made of is another matter.
+        // A scalar stands in for the element: only the buffer around it is fed here.
         element = Type();
         element.kind = TypeKind::scalar;
         if (bools) element.scalar = ScalarType::boolean;
@@ -506,7 +506,7 @@ private:
         return true;
     }
 
-    /// What to do about a field of a type that has no layout on the host.
+    /// Returns the advice about a field of a type that has no layout on the host.
     static std::string advice(const Type& type) {
         if (type.kind == TypeKind::tensor) {
             return "give the struct field by field, {\"fields\": {…}}, where the tensor has a kind of its "

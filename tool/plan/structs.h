@@ -29,7 +29,7 @@ bool is_host_struct_in_memory(const Type& type);
 /// The fields of a struct, x, y, z, w of a vector, or the elements of an array, [0], [1] and so on.
 std::vector<Field> fields_of(const Type& type);
 
-/// What a leaf's kind says of its gradient.
+/// The wish of a leaf's kind for its gradient.
 struct GradientWish {
     std::optional<manifest::Gradient> gradient;
     bool overwrites = false;  ///< "accumulate": "overwrite"

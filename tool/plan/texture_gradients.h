@@ -1,4 +1,4 @@
-// What derivatives have of textures: nothing, which is said.
+// Reports textures in derivatives, which have no gradients.
 #pragma once
 
 #include "plan/plan.h"

@@ -18,10 +18,10 @@ struct TypeText {
     bool operator==(const TypeText&) const = default;
 };
 
-/// What each generic parameter stands for.
+/// The types and numbers that generic parameters stand for.
 using Bindings = std::map<std::string, TypeText>;
 
-/// Nothing when the text is no type. "::" and "." are the same.
+/// Returns nothing when the text is no type. "::" and "." are the same.
 std::optional<TypeText> parse_type(std::string_view text);
 
 /// Returns the type as kinds and messages spell it: "float3", "int[2][3]", "ns.Box<float, 3>".
@@ -45,7 +45,7 @@ bool unify(const TypeText& pattern, const TypeText& type, const std::vector<std:
 /// The type that a function is a member of: "ns.Box<float>" of "ns.Box<float>.make<int>".
 std::string owner_of(std::string_view function);
 
-/// What a dimension of it holds: a row of a matrix, an element of an array, a component of a vector.
+/// Returns a dimension's type: a row of a matrix, an element of an array, a component of a vector.
 std::optional<TypeText> peeled(const TypeText& type);
 /// How often peeled() gives something.
 int depth(const TypeText& type);

@@ -11,7 +11,7 @@ namespace kf::gen {
 
 namespace {
 
-/// What an artifact's elements can have.
+/// The most extents of an artifact's elements.
 constexpr std::size_t max_extents = 4;
 
 /// Every scalar type, in order.
@@ -73,7 +73,7 @@ std::optional<manifest::Element> element_of(const Type& type) {
 
 namespace {
 
-/// What to write for a resource that can't be passed.
+/// Returns the advice for a resource that can't be passed.
 std::string resource_advice(const std::string& name) {
     constexpr const char* block =
         "kfgen takes the value for the block where a parameter names it itself: make it 'ConstantBuffer<T>', "

@@ -27,16 +27,16 @@ bool is_link_sized(const Type& type);
 /// The kind that takes a texture as it is: "rwtexture2d_array".
 std::string texture_kind(const Type& type);
 
-/// What else to say of a type that has no element: why, and what does instead.
+/// Returns notes on a type that has no element: why, and what to use instead.
 std::vector<std::string> notes_of_refused(const Type& type);
 
 /// The host element of a scalar, vector, matrix or sized array of such (float3: float32, {3};
 /// float2x3[4]: float32, {4, 2, 3}); nothing for any other type, or past four extents.
 std::optional<manifest::Element> element_of(const Type& type);
 
-/// What it is made of, in the end: of arrays and tensors their elements', of anything else itself.
+/// Returns what it is made of in the end: of arrays and tensors their elements', else itself.
 const Type& innermost_of(const Type& type);
-/// What arrays are made of, alone: a tensor stays one.
+/// Returns the type that an array is made of in the end: a tensor stays one.
 const Type& innermost_of_arrays(const Type& type);
 /// `text`, the element that a kind names, with the integer that an enum is kept in for the enum that `type`
 /// is made of: "int[2]" for "Color[2]".
@@ -58,7 +58,7 @@ std::optional<manifest::Element> parse_element(std::string_view name);
 /// like a vector or matrix is spelled as one, and an array of vectors as one of arrays.
 std::string slang_name(const manifest::Element& element);
 
-/// Far above what any argument may have; sizes in bytes that are made of it fit 64 bits.
+/// A number far above the scalars of any argument; sizes in bytes that are made of it fit 64 bits.
 inline constexpr std::int64_t most_scalars = std::int64_t{1} << 48;
 
 /// How many scalars one element has, or most_scalars where there are more.

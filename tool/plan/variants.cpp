@@ -44,7 +44,7 @@ bool are_alike(const PlannedCall& a, const PlannedCall& b) {
                       });
 }
 
-/// What run time needs to find it by.
+/// Returns the options by which run time finds the variant.
 manifest::OptionSet described(const PlannedVariant& variant) {
     manifest::OptionSet made;
     made.name = variant.name;

@@ -17,8 +17,8 @@ std::uint32_t group_width(const std::optional<ThreadsSpec>& threads);
 
 std::array<std::uint32_t, 3> group_size(const std::optional<ThreadsSpec>& threads, std::int64_t rank);
 
-/// What the spec says of a call's variants. Errors: those of link_time(), and "variant" for one that says
-/// nothing.
+/// Plans the variants that the spec gives a call. Errors: those of link_time(), and "variant" for one that
+/// says nothing.
 Outcome<std::vector<PlannedVariant>> plan_variants(const CallSpec& call, const LinkTime& base,
                                                    const Module& module, TypeLookup& types);
 

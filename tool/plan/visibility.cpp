@@ -1,4 +1,4 @@
-// Looks for what is closed in what calls use.
+// Finds functions and fields in calls that aren't public.
 #include "plan/visibility.h"
 
 #include <algorithm>

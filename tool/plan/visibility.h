@@ -1,4 +1,4 @@
-// What of a module kernels can't name, as it isn't public.
+// Refuses functions and fields of a module that kernels can't name, as they aren't public.
 #pragma once
 
 #include <vector>

@@ -13,7 +13,7 @@ Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const KindTarget
 
 /// The value as artifacts hold it; nothing where the type, a scalar or an enum, has no such value.
 std::optional<std::string> constant_text(const ConstantScalar& scalar, const Type& type);
-/// Error "constant-value": it is no value of the type, which `what` has.
+/// Returns the error "constant-value" for a value that isn't one of the type, which `what` has.
 Diagnostic constant_misfit(const ConstantScalar& scalar, const std::string& what, const Type& type);
 
 inline bool can_have_gradient(const Constant&) { return false; }
@@ -23,7 +23,7 @@ inline std::optional<Diagnostic> check_in_call(const Constant&, const PlannedArg
     return {};
 }
 std::string gradient_refusal(const Constant& constant, const AccumulateWay& way);
-/// Among a struct's fields it has none; something must stand in its place.
+/// Makes the argument a stand-in for the tangent that it doesn't have, as a field of a struct.
 void become_tangent(const Constant& constant, PlannedArgument& argument);
 
 }  // namespace kf::gen::kinds

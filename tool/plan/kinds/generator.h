@@ -30,7 +30,7 @@ std::int64_t least_call_rank(const Generator& generator, const manifest::Argumen
 std::optional<Diagnostic> check_in_call(const Generator& generator, const PlannedArgument& argument,
                                         std::int64_t rank);
 std::string gradient_refusal(const Generator& generator, const AccumulateWay& way);
-/// Among a struct's fields it has none; something must stand in its place.
+/// Makes the argument a stand-in for the tangent that it doesn't have, as a field of a struct.
 void become_tangent(const Generator& generator, PlannedArgument& argument);
 
 }  // namespace kf::gen::kinds

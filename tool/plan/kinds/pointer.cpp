@@ -15,7 +15,7 @@ namespace {
 using manifest::Access;
 using manifest::Pointee;
 
-/// What an element's extents can say.
+/// The most bytes that an element's extents can state.
 constexpr std::int64_t most_bytes = 4096;
 
 /// Sets the element and the alignment from what the pointer leads to.

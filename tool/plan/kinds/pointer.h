@@ -20,7 +20,7 @@ inline std::optional<Diagnostic> check_in_call(const Pointer&, const PlannedArgu
     return {};
 }
 std::string gradient_refusal(const Pointer& pointer, const AccumulateWay& way);
-/// Among a struct's fields it has none; something must stand in its place.
+/// Makes the argument a stand-in for the tangent that it doesn't have, as a field of a struct.
 void become_tangent(const Pointer& pointer, PlannedArgument& argument);
 
 }  // namespace kf::gen::kinds

@@ -1,5 +1,5 @@
-// What planning asks of every kind of argument. Each kind answers in a file of its own; one that leaves an
-// answer out doesn't compile.
+// Questions that planning asks of every kind of argument. Each kind answers in a file of its own; one that
+// leaves an answer out doesn't compile.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const KindTarget& target)
 [[nodiscard]] bool is_same_for_all_calls(const manifest::Argument& argument);
 /// The rank that its call has at least, as the argument alone says it.
 [[nodiscard]] std::int64_t least_call_rank(const manifest::Argument& argument);
-/// What is wrong with it in a call of this rank.
+/// Returns the error of the argument in a call of this rank.
 [[nodiscard]] std::optional<Diagnostic> check_in_call(const PlannedArgument& argument, std::int64_t rank);
 /// Why its gradient can't be accumulated so; empty if it can.
 [[nodiscard]] std::string gradient_refusal(const manifest::Argument& argument, const AccumulateWay& way);

@@ -17,7 +17,7 @@ using manifest::Access;
 using manifest::Element;
 using manifest::Role;
 
-/// What a component of a texel is to shaders: "float", "int" or "uint"; empty where it can't be one.
+/// Returns the type of a texel's component in shaders: "float", "int" or "uint"; empty where it can't be one.
 std::string texel_of(ScalarType scalar) {
     if (scalar == ScalarType::float32 || scalar == ScalarType::float16) return "float";
     if (scalar == ScalarType::int32) return "int";
@@ -50,7 +50,7 @@ bool fits_texel(const TextureFormatInfo& format, const std::string& texel) {
 /// "float3" of a texture, or of the parameter that texels feed.
 std::string element_text(const KindTarget& target) { return kind_name(target.type); }
 
-/// What a format must be for what is written.
+/// Returns a text on the formats in which such elements can be written.
 std::string wanted_format(const Element& element, const std::string& texel) {
     const std::int64_t components = components_of(element);
     const std::string form = components == 1 ? "r" : components == 2 ? "rg" : "rgba";
@@ -69,7 +69,7 @@ std::string wanted_format(const Element& element, const std::string& texel) {
                            element.extents});
 }
 
-/// Settles the format: the kind's, else the source's, else what the element says. A texture that is only read
+/// Chooses the format: the kind's, else the source's, else one for the element. A texture that is only read
 /// needs none.
 std::optional<Diagnostic> settle_format(const KindSpec& kind, const KindTarget& target,
                                         const Element& element, Texture& texture) {
@@ -119,7 +119,7 @@ std::optional<Diagnostic> settle_format(const KindSpec& kind, const KindTarget& 
     return std::nullopt;
 }
 
-/// What is wrong with a whole texture as this parameter.
+/// Returns the error in a whole texture as this parameter.
 std::optional<Diagnostic> check_whole(const KindSpec& kind, const KindTarget& target) {
     const Type& type = target.type;
     const auto error = [&](const char* id, const std::string& message, std::vector<std::string> notes) {

@@ -11,7 +11,7 @@ bool is_unsized_array(const Type& type) {
     return type.kind == TypeKind::array && type.extent <= 0 && type.element.size() == 1;
 }
 
-/// What kf.slang adds atomically.
+/// Whether kf.slang adds the scalar atomically.
 bool can_add(ScalarType scalar) {
     return is_floating(scalar) || scalar == ScalarType::int32 || scalar == ScalarType::uint32 ||
            scalar == ScalarType::int64 || scalar == ScalarType::uint64;

@@ -25,10 +25,10 @@ bool holds_struct_tensor(const PlannedParameter& parameter);
 /// Whether gradients, or tangents, of a tensor have this field of its structs.
 bool is_differentiable_leaf(const PlannedArgument& leaf);
 
-/// What to write instead of an array without a size.
+/// Returns the advice for an array without a size.
 std::string unsized_array_advice(const std::string& element);
 
-/// What is wrong with a tensor (or an unsized array) as this parameter, before ranks are counted; nothing
+/// Returns the error in a tensor (or an unsized array) as this parameter, before ranks are counted; nothing
 /// for any other type. Errors: "type-not-supported", "argument-type".
 std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const KindTarget& target);
 
