@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
         DiskFileSystem disk;
         const CommandLine line = parse_command_line({argv + 1, argv + argc}, disk, KFGEN_VERSION);
         const int code = run(line, disk);
-        // What nobody could read was not done, whatever else was.
+        // Output that nobody could read is an error, whatever else the run did.
         if (std::cout.flush()) return code;
         return report(findings(
             {}, {{Severity::error, "file-unwritable", {"standard output", 0, 0}, "it can't be written", {}}},

@@ -101,7 +101,7 @@ Outcome<manifest::Kernel> assemble_kernel(const KernelUnit& unit, const Compiled
             kernel.images.push_back(spirv_image(emitted, compiled.at(target), unit.interface));
     }
     kernel.images.insert(kernel.images.end(), cuda_images.begin(), cuda_images.end());
-    // What only the group size is made of isn't in the code.
+    // The code lacks constants that only the group size is made of.
     std::set<std::int64_t> constants(kernel.constants.begin(), kernel.constants.end());
     for (const manifest::GroupExtent& extent : kernel.group_extents)
         constants.insert(extent.constants.begin(), extent.constants.end());

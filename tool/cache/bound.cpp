@@ -21,7 +21,7 @@ constexpr std::chrono::nanoseconds use_step = 1h;      // how exactly the last u
 constexpr std::chrono::nanoseconds count_again = 24h;  // what ended in the middle of a run was not counted
 constexpr std::uint64_t disk_block = 4096;             // bytes of a disk that the smallest file takes
 
-/// Held while the folder's size is looked at and changed.
+/// Holds the cache's lock, while the folder's size is read and changed.
 class Lock {
 public:
     Lock(CacheFiles& files, const fs::path& path) : descriptor_(files.lock(path)) {}

@@ -32,7 +32,7 @@ public:
     /// Waits for the file's lock, which is made where it is missing; returns its descriptor, which holds the
     /// lock until it is closed, or -1.
     [[nodiscard]] int lock(const std::filesystem::path& path);
-    /// What is in the folder: its parts, or in one of those.
+    /// Returns the names in the folder: its parts, or the files in one of those.
     [[nodiscard]] std::vector<std::filesystem::path> list(const std::filesystem::path& folder) const;
 
 private:

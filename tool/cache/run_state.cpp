@@ -1,4 +1,4 @@
-// What a run read and wrote, so that the next one can tell that nothing changed without loading Slang.
+// The files that a run read and wrote, so that the next one finds that nothing changed without loading Slang.
 #include "cache/run_state.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a run read and wrote, so that the next one can tell that nothing changed without loading Slang.
+// The files that a run read and wrote, so that the next one finds that nothing changed without loading Slang.
 #pragma once
 
 #include <filesystem>
@@ -32,8 +32,8 @@ struct RunState {
     bool operator==(const RunState&) const = default;
 };
 
-/// What a run read. Files come with what they held when they were read: edited while the run went on, they
-/// make the next one start anew.
+/// The inputs of a run. Files come with what they held when they were read: edited while the run went on,
+/// they make the next one start anew.
 struct RunInputs {
     std::vector<std::pair<std::filesystem::path, std::string>> files;  ///< by content
     std::vector<std::filesystem::path>
@@ -57,7 +57,7 @@ bool is_current(const FileSystem& file_system, const RunState& state, std::strin
 /// Writes the state, if its outputs are as recorded, so that the next run needn't read them. What can't be
 /// written stays as it is.
 void settle(FileSystem& file_system, RunState state, const std::filesystem::path& path);
-/// The same of the state that was just written.
+/// Rewrites the state that was just written, so that the next run needn't read its outputs.
 void settle(FileSystem& file_system, const std::filesystem::path& path);
 
 /// The state file's text. parse_run_state gives nothing when the text is damaged or of another version:

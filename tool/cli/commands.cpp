@@ -1,4 +1,4 @@
-// What the help says of each command beside its options.
+// The help's text about each command, beside its options.
 #include "cli/commands.h"
 
 namespace kf::gen {

@@ -1,4 +1,4 @@
-// What the help says of each command beside its options.
+// The help's text about each command, beside its options.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace kf::gen {
 
-/// In the order of the help, without options.
+/// Returns the commands in the order of the help, without options.
 std::vector<CommandPage> command_texts();
 
 }  // namespace kf::gen

@@ -1,4 +1,4 @@
-// What a command prints of what it found, and whether that ends it.
+// The text of the findings that a command prints, and whether they end it.
 #include "cli/findings.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace kf::gen {
 namespace {
 
-/// Errors in kfgen itself, in a compiler or in the file system are told apart from errors in the input.
+/// Whether an error is one in kfgen itself, in a compiler or in the file system, and not one in the input.
 bool is_a_failure(const Diagnostic& error) {
     constexpr std::array<std::string_view, 12> failures = {
         "check-program-failed", "check-program-unusable",  "file-unwritable", "nvrtc-internal",

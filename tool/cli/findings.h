@@ -1,4 +1,4 @@
-// What a command prints of what it found, and whether that ends it.
+// The text of the findings that a command prints, and whether they end it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Findings {
     ExitCode exit_code = exit_done;
 };
 
-/// So many warnings are shown, and so many errors: more of them only hide the first, which say what to mend.
+/// The most warnings, or errors, that are shown: more would only hide the first, which say what to fix.
 inline constexpr std::size_t most_findings = 100;
 
 /// Warnings come first. With `werror` they are errors, else a quiet run leaves them out. As text, each shows

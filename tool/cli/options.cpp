@@ -396,7 +396,7 @@ private:
         for (const CLI::Option* option : app_.get_options()) {
             if (!arguments_.contains(option) || option->count() == 0) continue;
             const bool known = std::find(groups.begin(), groups.end(), option->get_group()) != groups.end();
-            // What the environment says is for all commands.
+            // Environment variables apply to all commands.
             if (!known && (option->get_envname().empty() || is_named(*option, arguments)))
                 throw CLI::ValidationError(option->get_name(), "'kfgen " + command + "' has no use for it");
         }

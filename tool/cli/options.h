@@ -34,7 +34,7 @@ struct GradientOptions {
     bool operator==(const GradientOptions&) const = default;
 };
 
-/// What `explain` shows of kernels.
+/// The part of a kernel that `explain` shows.
 enum class Shown : std::uint8_t {
     summary,  ///< threads, registers, memory, the block, features
     slang,    ///< as kfgen wrote it
@@ -108,7 +108,7 @@ struct Options {
     bool operator==(const Options&) const = default;
 };
 
-/// Either options to run with, or text to print and the code to exit with.
+/// The result of parsing: either options to run with, or text to print and the code to exit with.
 struct CommandLine {
     Options options;
     bool done = false;  ///< --help, --version or an error: print `text` and exit
@@ -122,7 +122,7 @@ struct CommandLine {
 CommandLine parse_command_line(const std::vector<std::string>& arguments, const FileSystem& file_system,
                                const std::string& version);
 
-/// What of the options shapes the outputs, as text: for the key of a run (cache/run_state.h).
+/// Returns the options that shape the outputs, as text: for the key of a run (cache/run_state.h).
 std::vector<std::string> output_options(const Options& options);
 
 }  // namespace kf::gen

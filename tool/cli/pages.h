@@ -1,4 +1,4 @@
-// What the help says of each command, for those who print it: as help, as a man page, as shell completion.
+// The pages of the help, for those who print them: as help, as a man page, as shell completion.
 #pragma once
 
 #include <string>

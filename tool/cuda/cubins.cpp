@@ -1,4 +1,4 @@
-// From CUDA source to images.
+// Compiles CUDA source to images.
 #include "cuda/cubins.h"
 
 #include <algorithm>
@@ -160,7 +160,7 @@ private:
         }
     }
 
-    /// What is wrong with a kernel's own text, with its name; anything else is the target's.
+    /// Returns the error with the kernel's name, where it is in the kernel's own text, or as the target's.
     [[nodiscard]] Diagnostic placed(Diagnostic error, const Task& task) const {
         error.location = kernels_[task.kernel].origin;
         if (error.id != "cuda-compile") return error;
@@ -176,7 +176,7 @@ private:
         return error;
     }
 
-    /// What is wrong with a kernel is mostly wrong with the others of its call and for all architectures.
+    /// Adds an error once for each place: it is mostly that of a call's other kernels and architectures, too.
     static void add_distinct_place(Diagnostics& errors, Diagnostic error) {
         const bool known = std::any_of(errors.begin(), errors.end(), [&](const Diagnostic& other) {
             return other.location == error.location && other.message == error.message;
@@ -299,7 +299,7 @@ Outcome<std::vector<std::vector<manifest::Image>>> compile_cuda(const std::vecto
 
 std::vector<std::filesystem::path> cuda_headers(const std::vector<CudaKernelSource>& kernels,
                                                 const CudaCompiler& compiler) {
-    // Most kernels have the same prelude, which is long.
+    // The set holds each prelude once: most kernels have the same, which is long.
     std::set<std::string_view> texts;
     for (const CudaKernelSource& kernel : kernels) {
         const std::string_view text = kernel.text;

@@ -1,4 +1,4 @@
-// From the CUDA source of a plan's kernels to images: a cubin for each architecture, and PTX.
+// Compiles the CUDA source of a plan's kernels to images: a cubin for each architecture, and PTX.
 #pragma once
 
 #include <filesystem>
@@ -21,23 +21,23 @@ struct CudaJob {
     const CudaCompiler& compiler;
     unsigned workers = 1;
     KernelStore* store = nullptr;  ///< not owned; may be null
-    /// What cuda_headers() returned: stored cubins are for these.
+    /// The result of cuda_headers(): stored cubins are for these.
     std::vector<std::filesystem::path> headers = {};
     /// Makes a worker's compiler, on the caller's thread; none: all workers use `compiler`. `programs`: how
     /// many it compiles, more or less.
     std::function<std::unique_ptr<const CudaCompiler>(std::size_t programs)> make_worker = {};
-    /// Told of each kernel that is compiled for an architecture: how many are, of how many, and what it is.
-    /// From any thread.
+    /// Called for each kernel that is compiled for an architecture: with how many are, of how many, and its
+    /// name. From any thread.
     std::function<void(std::size_t, std::size_t, const std::string&)> tell = {};
-    /// Told of each kernel and architecture before the first one is compiled: whether the store has it.
+    /// Called for each kernel and architecture before the first is compiled: with whether the store has it.
     std::function<void(const CudaKernelSource&, const std::string&, bool)> found = {};
     process::JobServer* slots = nullptr;  ///< that further workers need; not owned; may be null
-    /// Told of all that each kernel's compilation for an architecture gave, by the kernel's index, in the
+    /// Called with all that each kernel's compilation for an architecture gave, by the kernel's index, in the
     /// order of architectures, once all are compiled. With it PTX and logs are there, also of what is stored.
     std::function<void(std::size_t, const std::string&, const CudaCode&)> made = {};
 };
 
-/// What a spec that states no architectures is compiled for, as far as the compiler knows them.
+/// The architectures of a spec that states none, as far as the compiler knows them.
 inline constexpr const char* default_architectures[] = {"sm_80", "sm_90", "sm_100"};
 
 /// The images of each kernel, in order: each is made of its kernel's source alone.

@@ -59,7 +59,7 @@ fs::path new_folder() {
     return failed ? fs::path() : folder / ("kfgen-" + std::to_string(random()) + std::to_string(random()));
 }
 
-/// While it lives, the process goes on to the end of what it does.
+/// Holds back signals while it lives, so that the process finishes what it does.
 class HeldSignals {
 public:
     HeldSignals() {
@@ -191,7 +191,7 @@ private:
             return reply;
         };
         WorkerProcess::Reply reply = call(many_ && !program.prelude.empty());
-        // Some crashes depend on where memory happens to lie: a new child has it elsewhere.
+        // A new child is tried once more: some crashes depend on where memory happens to lie.
         if (reply.result == WorkerProcess::Result::died) reply = call(false);
         const std::string compiling = "compiling " + program.name + " for " + architecture;
         switch (reply.result) {

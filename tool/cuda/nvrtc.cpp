@@ -27,7 +27,7 @@ constexpr int success = 0;
 /// NVRTC has --create-pch and --use-pch from then on.
 constexpr std::pair first_with_precompiled{12, 8};
 
-/// What Slang's prelude includes for kernels with halves.
+/// The header that Slang's prelude includes for kernels with halves.
 constexpr const char* fp16_header = "cuda_fp16.h";
 constexpr const char* headers_missing =
     "CUDA's headers were not found: set CUDA_PATH, or `pip install nvidia-cuda-runtime` beside the wheel of "
@@ -165,7 +165,7 @@ public:
         CudaCode code{read(program, f_.cubin_size, f_.cubin), until_zero(read(program, f_.ptx_size, f_.ptx)),
                       until_zero(read(program, f_.log_size, f_.log))};
         f_.destroy(&program);
-        // Nothing that is kept may be empty: it would be taken for an image from then on.
+        // An empty code is refused: from the store it would be taken for an image.
         if (!code.cubin.empty() && !code.ptx.empty()) return code;
         return Diagnostic{Severity::error,
                           "cuda-compile",
@@ -234,7 +234,7 @@ private:
         // Hosts' headers, which modules written for nvcc include, and which device code needs nothing of.
         const std::array<const char*, 4> names{"cuda.h", "stdlib.h", "stdint.h", "kf_prelude.h"};
         const std::array<const char*, 4> texts{"", "", "", prelude.c_str()};
-        // What is precompiled ends at the pragma.
+        // The precompiled part ends at the pragma.
         const std::string source =
             prelude.empty() ? text : "#include \"kf_prelude.h\"\n#pragma nv_hdrstop\n" + text;
         int result = f_.create(&program, source.c_str(), "kernel.cu", static_cast<int>(names.size()),

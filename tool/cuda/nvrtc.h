@@ -10,7 +10,7 @@
 
 namespace kf::gen {
 
-/// What one compilation for a real architecture ("sm_90") gives; neither code is empty.
+/// The result of one compilation for a real architecture ("sm_90"); neither code is empty.
 struct CudaCode {
     std::string cubin;
     std::string ptx;
@@ -44,11 +44,11 @@ public:
     /// Writes `file`, so that compile() need not read the prelude again; false where this compiler can't.
     [[nodiscard]] virtual bool precompile(const std::string& prelude, const std::string& architecture,
                                           const std::string& file) const = 0;
-    /// What it says of a source that holds no kernels, and so comes to no code; nothing where it takes it.
-    /// Errors as compile()'s.
+    /// Returns the errors in a source that holds no kernels, and so comes to no code; nothing where it
+    /// compiles. Errors as compile()'s.
     [[nodiscard]] virtual Diagnostics check(const std::string& source,
                                             const std::string& architecture) const = 0;
-    /// Tells it from other builds of its version.
+    /// Returns a text that differs from that of other builds of the compiler's version.
     [[nodiscard]] virtual std::string build() const = 0;
     /// The files that make up the compiler: inputs of every run.
     [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;

@@ -1,4 +1,4 @@
-// What a kernel takes of a GPU's multiprocessor, as ptxas says.
+// The resources of a GPU's multiprocessor that a kernel takes, as ptxas reports them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct KernelResources {
     bool operator==(const KernelResources&) const = default;
 };
 
-/// Reads the compiler's log; nothing where it doesn't tell of this entry point.
+/// Reads the compiler's log; nothing where it doesn't mention this entry point.
 std::optional<KernelResources> resources_of(const std::string& entry_point, std::string_view log);
 
 /// Whether a kernel keeps more in memory than a few registers: one whose registers are bounded is quicker

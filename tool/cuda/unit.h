@@ -1,4 +1,4 @@
-// From the CUDA source that Slang makes of a kernel to what NVRTC is given.
+// Makes the text that NVRTC compiles from the CUDA source that Slang makes of a kernel.
 #pragma once
 
 #include <cstdint>

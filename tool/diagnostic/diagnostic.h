@@ -38,8 +38,7 @@ using Diagnostics = std::vector<Diagnostic>;
 /// Appends those that `all` doesn't hold yet.
 void add_distinct(Diagnostics& all, Diagnostics more);
 
-/// What a stage returns: its value, or all the errors it found (never both), and with either what it warns
-/// of.
+/// The result of a stage: its value, or all the errors it found (never both), and with either its warnings.
 template <class T>
 class Outcome {
 public:
@@ -71,7 +70,7 @@ std::string format_place(const Location& location);
 /// `file:line:column: error: message [id]`, the lines of `snippet` (see snippet.h), then each note on a line
 /// of its own.
 std::string format_text(const Diagnostic& diagnostic, std::string_view snippet = {});
-/// The same as one JSON object on one line (for --error-format json): see diagnostic.schema.json.
+/// Returns it as a JSON object on one line (for --error-format json): see diagnostic.schema.json.
 std::string format_json(const Diagnostic& diagnostic);
 /// Reads what format_json() wrote; nothing when the text isn't that.
 std::optional<Diagnostic> parse_json(std::string_view text);

@@ -9,7 +9,7 @@ namespace kf::gen {
 
 namespace {
 
-/// With its length, so that no text goes on in the next one.
+/// Adds the text behind its length, so that no text goes on in the next one.
 void add_text(std::string& all, std::string_view text) {
     all += std::to_string(text.size()) + ':';
     all += text;

@@ -1,4 +1,4 @@
-// What compiled kernels are known by: their own text, and what of the sources they may depend on.
+// Keys of compiled kernels: their own text, and the parts of the sources that they may depend on.
 #pragma once
 
 #include <map>

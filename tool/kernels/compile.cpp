@@ -46,7 +46,7 @@ void work_on(Task& task, Compiler& compiler, std::size_t all, Counts& counts, co
         task.errors = compiled.errors();
         return;
     }
-    // What is kept has no warnings to give, so the next run must find these again.
+    // A kernel with warnings isn't kept: a stored one has none, and the next run must find them again.
     if (job.store != nullptr && task.warnings.empty()) job.store->keep(task.key, compiled.value());
     task.result = std::move(compiled.value());
 }

@@ -31,11 +31,11 @@ struct CompileJob {
     unsigned workers = 1;
     KernelStore* store = nullptr;    ///< not owned; may be null
     const CodeKeys* keys = nullptr;  ///< of the store; not owned, and there where a store is
-    /// Told of each kernel that is compiled: how many are, of how many, and its name. From any thread.
+    /// Called for each compiled kernel: with how many are, of how many, and its name. From any thread.
     std::function<void(std::size_t, std::size_t, const std::string&)> tell = {};
-    /// Told of each kernel before the first one is compiled: whether the store has it.
+    /// Called for each kernel before the first one is compiled: with whether the store has it.
     std::function<void(const KernelUnit&, CodeTarget, bool)> found = {};
-    /// Told how many kernels are about to be compiled, if any are.
+    /// Called with how many kernels are about to be compiled, if any are.
     std::function<void(std::size_t)> start = {};
     process::JobServer* slots =
         nullptr;  ///< that further workers need, each for a kernel; not owned; may be null

@@ -1,4 +1,4 @@
-// What hosts see of a plan: its artifact without kernels.
+// The host's view of a plan: its artifact without kernels.
 #include "kernels/host_interface.h"
 
 #include "plan/host_call.h"

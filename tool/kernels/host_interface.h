@@ -1,4 +1,4 @@
-// What hosts see of a plan: its artifact without kernels.
+// The host's view of a plan: its artifact without kernels.
 #pragma once
 
 #include "core/manifest.h"

@@ -207,7 +207,7 @@ public:
         for (const PlannedFunction& function : plan_.functions) {
             for (const PlannedCall& call : function.calls) add_subject(call);
         }
-        // What is looked at together may depend on the same.
+        // Functions of one dispatch come together, since only they can be checked together.
         std::stable_sort(subjects_.begin(), subjects_.end(),
                          [](const Subject& a, const Subject& b) { return dispatch_of(a) < dispatch_of(b); });
         for (const CodeTarget target : settings_.targets) {
@@ -216,7 +216,7 @@ public:
                 if (!take_known(subject, target)) unknown.push_back(&subject);
             }
             for (auto first = unknown.begin(); first != unknown.end();) {
-                // It is linked with the same values, too.
+                // Functions are checked together only if they are linked with the same values, too.
                 const auto end = std::find_if(first, unknown.end(), [&](const Subject* subject) {
                     return dispatch_of(*subject) != dispatch_of(**first) ||
                            link_of(*subject) != link_of(**first);
@@ -266,7 +266,7 @@ private:
         if (settings_.store == nullptr) return false;
         std::optional<std::vector<Reached>> known = kept(key_of(subject, target));
         if (!known) return false;
-        // What is refused on one target stays that.
+        // A function that is refused on one target stays refused.
         if (!subject.reached.empty()) return true;
         subject.reached = std::move(*known);
         take_globals(subject);
@@ -285,11 +285,11 @@ private:
                 for (const Subject* subject : subjects) keep(key_of(*subject, target), {});
                 return;
             }
-            // What was found is each function's own.
+            // The finding may be of any of the functions, so each is looked at alone.
         }
         for (Subject* one : subjects) {
             Subject& subject = *one;
-            // What is refused on one target would be again on another, under other names.
+            // A function that is refused on one target would be again on another, under other names.
             if (!subject.reached.empty()) continue;
             auto reached = without_allowed(compiler_.reach(subject.probe, {target}), dispatch);
             if (!reached) {
@@ -364,7 +364,7 @@ private:
         settings_.store->keep(key, ids);
     }
 
-    /// What keep() was given, or nothing where some of the globals are no longer there.
+    /// Returns what keep() was given, or nothing where some of the globals are no longer there.
     [[nodiscard]] std::optional<std::vector<Reached>> kept(const std::string& key) const {
         const auto found = settings_.store != nullptr ? settings_.store->find(key) : std::nullopt;
         if (!found) return std::nullopt;

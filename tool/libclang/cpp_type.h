@@ -44,7 +44,7 @@ struct CppType {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     Location location = {};  ///< of its declaration
-    // What follows is known of the types that were requested alone:
+    // The rest is known of the types that were requested alone:
     bool is_copied_by_bytes = true;     ///< trivially copyable
     bool is_made_by_default = true;     ///< it has a default constructor
     bool is_copyable = true;            ///< it has a copy constructor

@@ -10,7 +10,7 @@
 
 namespace kf::gen {
 
-/// What kfgen calls of libclang's C interface, which is the same from LLVM 14 on.
+/// The functions of libclang's C interface that kfgen calls; they are the same from LLVM 14 on.
 struct LibClang {
     decltype(&clang_createIndex) create_index = nullptr;
     decltype(&clang_disposeIndex) dispose_index = nullptr;

@@ -20,7 +20,7 @@ namespace kf::gen {
 
 namespace {
 
-/// In no folder of the user's: what the source includes is found as the options say alone.
+/// The source's name, in no folder of the user's: its includes are found as the options alone say.
 constexpr const char* source_name = "/kfgen/structs.cpp";
 constexpr std::size_t most_errors = 20;
 constexpr int max_nesting = 16;
@@ -122,7 +122,7 @@ private:
     CXErrorCode error_ = CXError_Failure;
 };
 
-/// What a unit says of one base class.
+/// The answers of a unit about one base class.
 struct BaseAnswer {
     CXType type;
     bool is_empty = false;
@@ -335,7 +335,7 @@ private:
         }
     }
 
-    /// Withdraws the answer to what an error is of, or all where it isn't known.
+    /// Removes the answer that an error is about, or all answers where that isn't known.
     void withdraw_answers(CXDiagnostic error) {
         std::optional<std::size_t> question = question_at(clang_.diagnostic_location(error));
         CXDiagnosticSet children = clang_.diagnostic_children(error);
@@ -421,8 +421,8 @@ private:
         visit_fields(type, visit);
     }
 
-    /// Adds what the declaration says beside its own fields: the fields of base classes, and what members
-    /// other than fields tell.
+    /// Adds what the declaration says beside its own fields: the fields of base classes, and facts from
+    /// members other than fields.
     void add_declared(CXCursor declaration, CppType& made, int depth) {
         // libclang shows nothing in what a template was made into by itself, but what the template says.
         const CXCursor from = clang_.template_of(declaration);
@@ -464,7 +464,7 @@ private:
         }
     }
 
-    /// Adds base classes that only an answer of the unit's tells. Where there is none yet, it asks.
+    /// Adds base classes that only an answer of the unit's states. Where there is none yet, it asks.
     void add_asked_bases(CXCursor from, const std::vector<CXCursor>& bases, CppType& made, int depth) {
         const auto asked = asked_.find(made.name);
         if (asked == asked_.end()) ask(from, bases, made);
@@ -502,7 +502,7 @@ private:
         if (std::ranges::none_of(found_.questions, is_same)) found_.questions.push_back(std::move(question));
     }
 
-    /// Says where the template is, and what it takes. False: in a class, where C++ can't ask about it.
+    /// Adds the template's place and parameters. False: it is in a class, where C++ can't ask about it.
     bool add_template(CXCursor from, BaseQuestion& question) const {
         // CXCursor_TranslationUnit is another number in LLVM 14 than in later versions.
         const CXCursorKind unit = clang_.cursor_kind(clang_.unit_cursor(unit_.get()));

@@ -10,7 +10,7 @@ namespace kf::gen {
 
 namespace {
 
-/// What questions use. It must be C++11: the user's options may ask for any standard.
+/// Helpers of the questions. They must be C++11: the user's options may ask for any standard.
 constexpr std::string_view helpers =
     "namespace kf_ask {\n"
     "template <class T> struct type { using is = T; };\n"
@@ -126,7 +126,7 @@ Source source_of(const std::vector<CppRequest>& requests, const std::vector<Base
     }
     for (std::size_t i = 0; i < requests.size(); ++i) {
         const std::string name = numbered(SourceName::type, i);
-        // On one line, which is the request's.
+        // Everything about a request is on one line, which is the request's.
         writer.add(
             "using " + name + " = " + requests[i].type + "; " +
                 Writer::enum_text(numbered(SourceName::facts, i),

@@ -12,7 +12,7 @@
 
 namespace kf::gen {
 
-/// A class whose base classes libclang doesn't tell: those of what a template was made into depend on its
+/// A class whose base classes libclang doesn't show: those of what a template was made into depend on its
 /// arguments, and of several bases only the first one's place is known.
 struct BaseQuestion {
     std::string type;                ///< "Eigen::Matrix<float, 3, 1>"
@@ -24,8 +24,8 @@ struct BaseQuestion {
     std::string pattern = {};
 };
 
-/// What the source declares starts with these; the request's or the question's number follows, and of a base
-/// class "_" and its own.
+/// The beginnings of names that the source declares; the request's or the question's number follows, and of a
+/// base class "_" and its own.
 struct SourceName {
     static constexpr std::string_view type = "kf_type_";    ///< a typedef
     static constexpr std::string_view facts = "kf_facts_";  ///< an enum of Facts
@@ -34,7 +34,7 @@ struct SourceName {
     static constexpr std::string_view shape = "kf_shape_";  ///< an enum of Shapes
 };
 
-/// What the enums' members say, in order.
+/// The facts that the enums' members state, in order.
 enum Fact : std::uint8_t {
     fact_copied_by_bytes,
     fact_polymorphic,

@@ -1,4 +1,4 @@
-// What stands for the reader in a kfgen that was built without libclang's header.
+// Stands in for the reader in a kfgen that was built without libclang's header.
 #include "libclang/reader.h"
 
 namespace kf::gen {

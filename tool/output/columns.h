@@ -7,13 +7,13 @@
 
 namespace kf::gen {
 
-/// With spaces behind it, up to the width.
+/// Returns the text with spaces behind it, up to the width.
 inline std::string padded(std::string text, std::size_t width) {
     text.resize(std::max(text.size(), width), ' ');
     return text;
 }
 
-/// With spaces before it, up to the width.
+/// Returns the text with spaces before it, up to the width.
 inline std::string right(const std::string& text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
 }

@@ -23,7 +23,7 @@ struct FileStatus {
     std::uint64_t serial = 0;   ///< another one for every file of a disk
 };
 
-/// What the system tells of a file, as runs compare it.
+/// Returns the system's facts of a file as runs compare them.
 [[nodiscard]] FileStatus status_of(const struct stat& found);
 
 /// Bytes; far above any spec, module or artifact.
@@ -39,7 +39,7 @@ class FileSystem {
 public:
     virtual ~FileSystem() = default;
 
-    /// Empty when nothing is there or it can't be looked at.
+    /// Returns the file's status; empty when nothing is there or it can't be looked at.
     [[nodiscard]] virtual std::optional<FileStatus> status(const std::filesystem::path& path) const = 0;
 
     /// The whole file, which must be a regular one and no larger than max_file. Errors: "file-not-found",
@@ -59,7 +59,7 @@ public:
     /// A name in the same folder that nobody else uses, for a file to be renamed to `path`.
     virtual std::filesystem::path temporary_beside(const std::filesystem::path& path) = 0;
 
-    /// Such names that processes which are gone have left.
+    /// Returns those temporary names beside `path` that processes which are gone have left.
     [[nodiscard]] virtual std::vector<std::filesystem::path> abandoned_beside(
         const std::filesystem::path& path) const = 0;
 };

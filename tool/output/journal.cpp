@@ -1,4 +1,4 @@
-// What a run is about to rename, so that the next one can finish it when it is killed in between.
+// The files that a run is about to rename, so that the next one can finish it when it is killed in between.
 #include "output/journal.h"
 
 #include "core/sha256.h"

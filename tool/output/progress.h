@@ -9,7 +9,7 @@
 
 namespace kf::gen {
 
-/// Told by stages how many of their parts are done, and the name of the last one. From any thread.
+/// Called by stages with how many of their parts are done, and the name of the last one. From any thread.
 using TellProgress = std::function<void(std::size_t done, std::size_t total, const std::string& name)>;
 
 /// "[37/1000] name" on standard error: on a terminal written over in place and gone at the end, elsewhere a
@@ -40,7 +40,7 @@ private:
     std::mutex mutex_;
 };
 
-/// What is shown on a terminal so many columns wide: shortened, so that it stays one line.
+/// Returns the line that is shown on a terminal so many columns wide: shortened, so that it stays one line.
 [[nodiscard]] std::string progress_line(std::size_t done, std::size_t total, const std::string& name,
                                         std::size_t columns);
 

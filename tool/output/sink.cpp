@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is there now, and what is to be done about it.
+/// The action that an output needs, and the text that is there now.
 struct Change {
     OutputAction action = OutputAction::unchanged;
     std::optional<std::string> previous;

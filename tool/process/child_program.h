@@ -19,7 +19,7 @@ public:
     ChildProgram(const ChildProgram&) = delete;
     ChildProgram& operator=(const ChildProgram&) = delete;
 
-    /// This process's end.
+    /// Returns this process's end of the socket.
     [[nodiscard]] int socket() const { return socket_; }
 
     /// Closes the socket and waits until the child has ended; returns what waitpid() says of it.

@@ -1,4 +1,4 @@
-// Both of Make's forms, opened anew so that its own descriptors stay as they are.
+// The job server of Make, in both of its forms, opened anew so that Make's own descriptors stay as they are.
 #include "process/job_server.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ bool is_pipe(int descriptor) {
     return descriptor >= 0 && ::fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/// What Make says of it last counts.
+/// Returns the place that the last of Make's options names.
 std::string_view place_of(std::string_view make_flags) {
     for (const std::string_view option : {"--jobserver-auth=", "--jobserver-fds="}) {
         const std::size_t at = make_flags.rfind(option);
@@ -51,7 +51,7 @@ std::string path_of(std::string_view number) {
 
 constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP};
 
-/// What a signal that ends the process has to give back: a handler has nothing but globals to find it by.
+/// The tokens to give back when a signal ends the process: a handler has only globals to find them by.
 struct Held {
     std::atomic<pid_t> owner{0};  ///< children have copies of the counts, but none of the tokens
     std::atomic<int> out{-1};
@@ -75,11 +75,11 @@ extern "C" void end_without_tokens(int signal) {
                 write_token(held.out, static_cast<char>(static_cast<unsigned char>(token)));
         }
     }
-    // It ends as it would have without a handler: that was reset when this one began.
+    // The process ends as it would have without a handler: that was reset when this one began.
     ::raise(signal);
 }
 
-/// While it lives, no handler runs on this thread, and those on others wait.
+/// Keeps handlers from running on this thread while it lives; on other threads they wait.
 class Busy {
 public:
     Busy() {
@@ -107,7 +107,7 @@ void handle_ending_signals(int out) {
     held.owner = ::getpid();
     for (const int signal : ending_signals) {
         struct sigaction before {};
-        // Whoever ignores a signal, or handles it, goes on doing so.
+        // A signal that is ignored, or has a handler, stays so.
         if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
         struct sigaction action {};
         action.sa_handler = end_without_tokens;
@@ -151,7 +151,7 @@ JobServer::Slot JobServer::wait() {
     char token = 0;
     if (::poll(&ready, 1, moment) > 0) {
         const Busy busy;
-        // Another process may have been quicker.
+        // This fails where another process was quicker.
         if (::read(in_, &token, 1) == 1) {
             ++count_of(token);
             return {*this, token};
@@ -166,7 +166,7 @@ JobServer::Slot JobServer::wait() {
 
 void JobServer::give_back(char token) const {
     const Busy busy;
-    // What a handler has given back is not held any more; the process ends then.
+    // Tokens that a handler has given back are not held any more; the process ends then.
     if (count_of(token)-- > 0) write_token(out_, token);
 }
 

@@ -31,8 +31,8 @@ public:
         char token_ = 0;
     };
 
-    /// That of MAKEFLAGS' value, "--jobserver-auth=fifo:PATH" or "=R,W"; null where there is none, or Make
-    /// has not handed it to this process, as it does to recipes that begin with + or name $(MAKE).
+    /// Opens MAKEFLAGS' value, "--jobserver-auth=fifo:PATH" or "=R,W"; null where there is none, or Make has
+    /// not handed it to this process, as it does to recipes that begin with + or name $(MAKE).
     static std::unique_ptr<JobServer> of(std::string_view make_flags);
     ~JobServer();
     JobServer(const JobServer&) = delete;

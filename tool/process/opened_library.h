@@ -1,4 +1,4 @@
-// What a library has that is opened at run time.
+// Finds functions of a library that is opened at run time.
 #pragma once
 
 #include <dlfcn.h>

@@ -15,7 +15,7 @@ namespace kf::process {
 
 namespace {
 
-/// More than any message has; text that isn't a length is read as a larger one.
+/// A bound above the length of any message; text that isn't a length is read as a larger one.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;
 
 int milliseconds_until(std::chrono::steady_clock::time_point deadline) {

@@ -116,7 +116,7 @@ bool WorkerProcess::start() {
     }
     child_ = fork();
     if (child_ == 0) {
-        // Other workers' sockets must not stay open here: their children would outlive the parent.
+        // The child closes other workers' sockets: their children would outlive the parent.
         const auto kept = static_cast<unsigned>(ends[1]);
         if (kept > 3) {
             close_range(3, kept - 1, 0);

@@ -9,7 +9,7 @@
 
 namespace kf::gen {
 
-/// What the spec or artifact of the options has that Options::against had otherwise. Nothing is compiled.
+/// Returns the changes from Options::against to the options' spec or artifact. Nothing is compiled.
 Outcome<std::vector<InterfaceChange>> changes_against(const Options& options, const FileSystem& file_system);
 
 }  // namespace kf::gen

@@ -24,7 +24,7 @@ Outcome<std::string> make_header(const Plan& plan, const Functions& functions, C
     return std::move(header).with_warnings(compiled.warnings());
 }
 
-/// What NVRTC says of a header; nothing where it takes it.
+/// Returns NVRTC's errors in a header; nothing where it compiles.
 Diagnostics refused_by_cuda(const std::string& header, const CudaCompiler& cuda) {
     const std::vector<std::string> architectures = cuda.architectures();
     return architectures.empty() ? Diagnostics() : cuda.check(header, architectures.front());
@@ -51,7 +51,7 @@ Outcome<std::string> make_device_header(const Plan& plan, Compiler& compiler, co
     Outcome<std::string> header = make_header(plan, functions.value(), compiler);
     const Diagnostics refused = header ? refused_by_cuda(header.value(), cuda) : Diagnostics();
     if (header && refused.empty()) return header;
-    // Each function alone tells which are at fault.
+    // Functions are compiled one by one to find those at fault.
     Diagnostics errors;
     for (const DeviceFunction& function : functions.value()) {
         const Outcome<std::string> alone = make_header(plan, {function}, compiler);

@@ -1,4 +1,4 @@
-// Makes a device header, and sees to it that CUDA takes it.
+// Makes a device header, and checks that CUDA takes it.
 #pragma once
 
 #include <string>

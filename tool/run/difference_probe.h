@@ -31,9 +31,9 @@ struct DifferenceProbe {
 /// and gives its result back as its value; others are named as untested.
 DifferenceProbe difference_probe(const Module& module, double factor);
 
-/// What the spec's calls are then, with steps of the factors 1, 1/2 and 1/4: artifacts whose calls are those
-/// of the spec's own. None where no module takes a derivative, or where Slang refuses them, which `failure`
-/// says.
+/// The artifacts of the spec's calls with such differences, by steps of the factors 1, 1/2 and 1/4; their
+/// calls are those of the spec's own artifact. None where no module takes a derivative, or where Slang
+/// refuses them, which `failure` says.
 struct DifferenceArtifacts {
     std::vector<std::vector<std::byte>> artifacts;
     std::vector<UntestedDerivative> untested;

@@ -1,4 +1,4 @@
-// What `kfgen explain` prints.
+// The text of `kfgen explain`.
 #include "run/explanation.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ std::string block_text(const CompiledUnit& compiled) {
     for (const auto& [target, code] : compiled) {
         std::string lines;
         for (const FieldLayout& field : code.block) {
-            // What a buffer holds, which is not in the block.
+            // The contents of buffers are not in the block.
             if (field.name.ends_with("[]")) continue;
             lines += "    " + right(std::to_string(field.offset), 6) + right(std::to_string(field.size), 7) +
                      "  " + field.name + "\n";

@@ -1,4 +1,4 @@
-// What `kfgen explain` prints: a function's kernels, and what each compiler made of them.
+// The text of `kfgen explain`: a function's kernels, and what each compiler made of them.
 #pragma once
 
 #include <cstdint>

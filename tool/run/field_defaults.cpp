@@ -16,14 +16,14 @@ namespace kf::gen {
 
 namespace {
 
-/// What is known of a field's numbers, by field.
+/// The numbers of fields, by field, as far as they are known.
 using Found = std::vector<std::vector<std::optional<std::uint64_t>>>;
 
 std::size_t count_of(const MadeStruct& made, const Field& field) {
     return made.may_have_default(field) ? number_count(field.type).value() : 0;
 }
 
-/// Nothing where Slang can't make all of the structs.
+/// Returns nothing where Slang can't make all of the structs.
 std::optional<std::vector<std::optional<std::uint64_t>>> numbers_of(const Plan& plan,
                                                                     const std::vector<MadeStruct>& structs,
                                                                     Compiler& compiler) {

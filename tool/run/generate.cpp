@@ -227,7 +227,7 @@ public:
     }
 
 private:
-    /// What is known before anything is compiled.
+    /// The results of the stages before anything is compiled.
     struct Collected {
         Plan plan;
         Plan whole;  ///< with the globals that its calls reach
@@ -249,7 +249,7 @@ private:
         return std::move(outcome).with_warnings(std::move(warnings_));
     }
 
-    /// What the stage gave; what it warns of is kept.
+    /// Returns the stage's result, whose warnings are kept.
     template <class T>
     Outcome<T> noted(Outcome<T> outcome) {
         add_distinct(warnings_, outcome.warnings());
@@ -337,7 +337,7 @@ private:
     }
 
     Outcome<Assembled> assemble_kernels() {
-        // Missing, it should be known before Slang's work is waited for.
+        // A missing NVRTC is reported before Slang's work is waited for.
         if (const TargetSpec* target = cuda_target(spec_)) {
             if (const auto nvrtc = cuda_compiler(target->location); !nvrtc) return nvrtc.errors();
         }
@@ -355,7 +355,7 @@ private:
         return Assembled{std::move(plan), std::move(manifest.value())};
     }
 
-    /// Kernels whose code is the same whatever run time chooses need one.
+    /// Drops kernels whose code is the same whatever run time chooses: one is enough.
     static void drop_alike(KernelSet& kernels, std::vector<CompiledUnit>& compiled) {
         const auto code = [&](std::size_t unit) -> const std::string& {
             return compiled[unit].at(CodeTarget::cuda_source).code;
@@ -395,7 +395,7 @@ private:
         return compile_kernels(kernels, job);
     }
 
-    /// Nothing where the spec asks for none.
+    /// Adds the device header; does nothing where the spec asks for none.
     Diagnostics add_device_header(const Plan& plan, Compiler& compiler) {
         if (!spec_.device_header || kernels_only_) return {};
         const auto nvrtc = cuda_compiler(*spec_.device_header);
@@ -437,7 +437,7 @@ private:
         return unit.group_size[0] * unit.group_size[1] * unit.group_size[2];
     }
 
-    /// Nothing when CUDA is no target: NVRTC is then not even looked for. `made`: see CudaJob.
+    /// Returns no images when CUDA is no target: NVRTC is then not even looked for. `made`: see CudaJob.
     Outcome<CudaImages> compile_for_cuda(const KernelSet& kernels, const std::vector<CompiledUnit>& compiled,
                                          const decltype(CudaJob::made)& made = {}) {
         const TargetSpec* target = cuda_target(spec_);

@@ -29,7 +29,7 @@ struct OutputPaths {
     std::filesystem::path torch_test;
     std::filesystem::path object;  ///< empty where the artifact goes into no object file
 
-    /// What users asked for.
+    /// Returns the outputs that users asked for.
     [[nodiscard]] std::vector<std::filesystem::path> outputs(const Options& options) const;
     /// Returns all paths that any run may write.
     [[nodiscard]] std::vector<std::filesystem::path> all() const;
@@ -37,12 +37,12 @@ struct OutputPaths {
 
 OutputPaths output_paths(const Spec& spec, const Options& options);
 
-/// What runs: kfgen itself and Slang's library.
+/// Returns the files of the programs that run: kfgen itself and Slang's library.
 std::vector<std::filesystem::path> programs();
 
-/// What outputs depend on beside the files that were read. A record of a run says whether the programs of
-/// that time have changed since; another kfgen, of the same version in another place, must not take it for
-/// its own.
+/// Returns a text of all that outputs depend on beside the files that were read. A record of a run says
+/// whether the programs of that time have changed since; another kfgen, of the same version in another place,
+/// must not take it for its own.
 std::string run_key(std::vector<std::string> options, const std::vector<std::filesystem::path>& programs);
 
 /// The outputs, what was read for them, and the plan that they follow.

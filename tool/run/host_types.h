@@ -14,8 +14,8 @@ struct HostTypes {
     std::vector<std::filesystem::path> files;  ///< that were read for it, absolute
 };
 
-/// Nothing where the spec has no "structs". Errors: those of open_libclang(), CppReader::read(), options_of()
-/// and match_host_structs().
+/// Reads the types of the spec's "structs"; gives none where it has none. Errors: those of open_libclang(),
+/// CppReader::read(), options_of() and match_host_structs().
 Outcome<HostTypes> read_host_types(const Spec& spec, TypeLookup& lookup);
 
 }  // namespace kf::gen

@@ -1,4 +1,4 @@
-// What `kfgen inspect` prints: all that an artifact says about itself.
+// The text of `kfgen inspect`: all that an artifact says about itself.
 #include "run/inspection.h"
 
 #include <kf/error.h>

@@ -1,4 +1,4 @@
-// What `kfgen inspect` prints: all that an artifact says about itself.
+// The text of `kfgen inspect`: all that an artifact says about itself.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace kf::gen {
 /// Functions with their overloads; then kernels with what each takes, needs and holds. Sizes are bytes.
 std::string inspection(const manifest::Manifest& manifest);
 
-// What inspection() is made of, for `kfgen explain`, which prints the same of kernels without an artifact.
+// Parts of inspection(), for `kfgen explain`, which prints the same of kernels without an artifact.
 
 /// "blend, 2 overloads".
 std::string function_heading(const std::string& name, std::size_t overloads);
@@ -29,7 +29,7 @@ std::string overload_lines(const std::string& overload, const std::array<NamedPa
 /// How many kernels hold an image, by its SHA-256.
 using ImageHolders = std::map<std::array<std::uint8_t, 32>, int>;
 
-/// A kernel with what it takes, and its images; `holders` tell which of those are others' too.
+/// A kernel with what it takes, and its images; `holders` say which of those others have, too.
 std::string kernel_text(std::size_t index, const manifest::Kernel& kernel, const ImageHolders& holders = {});
 
 /// Reads and verifies an artifact. Errors: "artifact-missing", "artifact-corrupt", "artifact-version".

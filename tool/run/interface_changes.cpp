@@ -278,7 +278,7 @@ private:
                                          : "has its gradient added to, not replaced, now"));
     }
 
-    /// What run time chooses of all functions.
+    /// Compares the constants that run time chooses, of all functions.
     void compare_constants(const Manifest& before, const Manifest& now) {
         for (const manifest::RunTimeConstant& old : before.constants) {
             const std::string subject = "the constant '" + old.name + "' ";

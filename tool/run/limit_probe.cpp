@@ -12,7 +12,7 @@ namespace kf::gen {
 
 namespace {
 
-/// Far more than any limit is too small by.
+/// Added to a limit, it is far more than any limit is too small by.
 constexpr const char* beyond = " + 100000";
 
 std::string with_ends(std::string_view text, const std::vector<LimitedLoop>& loops,

@@ -29,7 +29,7 @@ public:
     LimitProbe(const Spec& spec, const Options& options,
                const std::vector<std::pair<std::filesystem::path, std::string>>& sources);
 
-    /// Those whose limit may be too small as far as the texts show, in the texts' order.
+    /// Returns the loops whose limit may be too small as far as the texts show, in the texts' order.
     [[nodiscard]] const std::vector<ProbedLoop>& loops() const { return loops_; }
 
     /// The texts that differ where the loops from number `begin` to before `end` end at their limits; all

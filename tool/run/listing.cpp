@@ -1,4 +1,4 @@
-// What `kfgen list` prints.
+// The text of `kfgen list`.
 #include "run/listing.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace kf::gen {
 
 namespace {
 
-/// Tells whether it is clear why a probe doesn't compile: its kernels won't either.
+/// Whether it is clear why a probe doesn't compile: its kernels won't either.
 bool has_known_reason(const Diagnostic& failure) {
     return failure.id == "slang-loop-start" || failure.id == "slang-target-code";
 }

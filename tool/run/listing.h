@@ -1,4 +1,4 @@
-// What `kfgen list` prints: functions, their overloads, and the kernels that each one takes.
+// The text of `kfgen list`: functions, their overloads, and the kernels that each one takes.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace kf::gen {
 /// One line a function, overload and kernel; kernels that overloads share are named where they are shared.
 std::string listing(const Plan& plan, const KernelSet& kernels);
 
-/// That of a spec whose calls are as they should be, as far as this shows before kernels are compiled.
+/// Returns the listing of a spec whose calls are right, as far as this shows before kernels are compiled.
 Outcome<std::string> list_calls(const Spec& spec, const Options& options);
 
 }  // namespace kf::gen

@@ -1,4 +1,4 @@
-// From a spec to the plan that its kernels would be made of, for commands that make none.
+// Makes the plan that a spec's kernels would be made of, for commands that make none.
 #pragma once
 
 #include "cli/options.h"

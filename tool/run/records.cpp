@@ -1,4 +1,4 @@
-// What a run writes beside its outputs, and what it must not write over.
+// The files that a run writes beside its outputs, and those that it must not write over.
 #include "run/records.h"
 
 #include "output/conflicts.h"

@@ -1,4 +1,4 @@
-// From a command line to a plan.
+// Makes a plan from a command line.
 #include "run/session.h"
 
 #include <algorithm>

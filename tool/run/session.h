@@ -1,4 +1,4 @@
-// From a command line to a plan: what every command of kfgen does first.
+// Makes a plan from a command line: what every command of kfgen does first.
 #pragma once
 
 #include <array>
@@ -27,22 +27,22 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system);
 /// `memory` is 0.
 std::uint64_t default_memory_limit(std::uint64_t memory, unsigned jobs);
 
-/// What some of the spec's calls, or variants of them, report.
+/// Returns the kinds of reports that some of the spec's calls, or variants of them, make.
 DebugUse debug_use(const Spec& spec);
 
-/// What Slang is set up with for this spec; all paths absolute.
+/// Returns Slang's options for this spec; all paths absolute.
 CompilerOptions compiler_options(const Spec& spec, const Options& options);
 
 /// How many kernels are compiled at once.
 unsigned job_count(const Options& options);
 
-/// What the spec is compiled for, each target once.
+/// Returns the targets that the spec is compiled for, each once.
 std::vector<CodeTarget> code_targets(const Spec& spec);
 
 /// The spec's modules, absolute.
 std::vector<std::filesystem::path> module_paths(const Spec& spec);
 
-/// Those, and behind them the files that the spec links in.
+/// Returns the modules, and behind them the files that the spec links in.
 std::vector<std::filesystem::path> slang_paths(const Spec& spec);
 
 struct Planned {

@@ -148,7 +148,7 @@ private:
     static void drop_way(Candidate& candidate, const Diagnostics& errors) {
         const std::string reason = one_line(errors.front().message);
         if (candidate.ways.back().backward) candidate.backward_reason = reason;
-        // What is wrong with the kinds that fit its types says more than why others fail.
+        // A reason about kinds that fit the function's types says more than why others fail.
         if (candidate.reason.empty() || !candidate.ways.back().backward) candidate.reason = reason;
         candidate.ways.pop_back();
     }

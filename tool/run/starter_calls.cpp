@@ -87,7 +87,7 @@ public:
         bool first = true;
         for (const Parameter& parameter : function_.parameters) {
             if (is_this(parameter)) {
-                // What is changed must come back; else one object serves all calls.
+                // An object that is changed must come back; else one object serves all calls.
                 const bool one = parameter.direction == Direction::in && (inputs_ > 0 || !batched);
                 call.self = holds_whole(parameter.type) ? fields_kinds(parameter.type)
                             : one                       ? "\"value\""

@@ -26,7 +26,7 @@ struct StarterCall {
 };
 
 /// Returns ways to call the function, the best first, which need not be possible. `is_overload`: others have
-/// its name, and its kinds must tell it apart.
+/// its name, and its kinds must distinguish it.
 std::vector<StarterCall> starter_calls(const Function& function, bool is_overload);
 
 /// `"f"`, with what JSON escapes escaped.

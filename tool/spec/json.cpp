@@ -200,8 +200,8 @@ public:
     }
 
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) {
-        // The cursor passes over punctuation; when that is what is wrong, the parser's own count of
-        // the characters read tells where it is.
+        // The cursor passes over punctuation; when that is what is wrong, the parser's own count of the
+        // characters read says where it is.
         const std::string_view what = error.what();
         const bool punctuation = what.find("unexpected ','") != std::string_view::npos ||
                                  what.find("unexpected ':'") != std::string_view::npos;

@@ -122,7 +122,7 @@ struct KindOptions {
 /// character; errors ("spec-kind") point at the character that is wrong.
 Outcome<KindSpec> parse_kind(std::string_view text, const Location& location);
 
-/// What parse_kind accepts, for messages and suggestions: "value", "tensor[rank]", …
+/// Returns the kinds that parse_kind accepts, for messages and suggestions: "value", "tensor[rank]", …
 std::vector<std::string> kind_spellings();
 
 }  // namespace kf::gen

@@ -11,7 +11,7 @@ namespace kf::gen {
 
 namespace {
 
-/// Sorted.
+/// The keywords of C++, sorted for a binary search.
 constexpr std::array<std::string_view, 93> cpp_keywords{
     "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
     "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",

@@ -26,8 +26,8 @@ std::string plain_name(std::string_view name);
 /// where one has some, or nothing follows.
 std::optional<std::string> without_names(std::string_view name, std::size_t count);
 
-/// What the host calls a Slang function when the spec doesn't say: its last name, for a constructor
-/// ("Type.__init") its type's, for an operator of so many operands a word: see spec/operators.h.
+/// Returns the host's name for a Slang function when the spec doesn't say one: its last name, for a
+/// constructor ("Type.__init") its type's, for an operator of so many operands a word: see spec/operators.h.
 std::string default_host_name(std::string_view function, std::size_t operands = 0);
 
 }  // namespace kf::gen

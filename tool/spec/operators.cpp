@@ -16,7 +16,7 @@ struct Word {
     std::string_view unary = {};  ///< the same as `binary` where empty
 };
 
-/// Those that Slang's parser takes, and the subscript; the longer of two that begin alike goes first.
+/// The operators that Slang's parser takes, and the subscript; the longer of two that begin alike goes first.
 constexpr std::array<Word, 36> operator_words{{{"<<=", "shift_left_assign"},
                                                {">>=", "shift_right_assign"},
                                                {"<<", "shift_left"},

@@ -26,8 +26,8 @@ std::string without_symbol(std::string_view function);
 /// Whether the name has generic arguments: "Box<int>.operator<", but not "operator<".
 bool has_generic_arguments(std::string_view function);
 
-/// What the host calls an operator: "multiply" of "*" and 2 operands, "negate" of "-" and 1. "operator" where
-/// the symbol is none.
+/// Returns the host's name for an operator: "multiply" for "*" and 2 operands, "negate" for "-" and 1.
+/// "operator" where the symbol is none.
 std::string operator_word(std::string_view symbol, std::size_t operands);
 
 }  // namespace kf::gen

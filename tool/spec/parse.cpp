@@ -1,4 +1,4 @@
-// From a checked JSON document to a Spec, and the rules that a JSON Schema can't state.
+// Makes a Spec from a checked JSON document, and checks the rules that a JSON Schema can't state.
 #include "spec/parse.h"
 
 #include <algorithm>

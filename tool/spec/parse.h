@@ -1,4 +1,4 @@
-// From the text of NAME.kf.json to a Spec, or to every error that the text has.
+// Makes a Spec from the text of NAME.kf.json, or finds every error in it.
 #pragma once
 
 #include <string_view>

@@ -32,7 +32,7 @@ constexpr std::string_view standard_modules =
     " turtledemo types typing unicodedata unittest urllib uu uuid venv warnings wave weakref"
     " webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo ";
 
-/// What kernelfunctions is, and what it imports.
+/// The package kernelfunctions, and those that it imports.
 constexpr std::array<std::string_view, 3> needed_packages{"kernelfunctions", "numpy", "torch"};
 
 /// Returns what a top-level module of the name would hide; nothing where no other module is known to have it.

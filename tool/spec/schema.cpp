@@ -22,7 +22,7 @@ using json = nlohmann::ordered_json;  // messages list keys in the schema's orde
 
 constexpr std::size_t max_name_length = 1024;  // std::regex recurses over the string
 
-/// What a keyword's name in the schema stands for when it has a meaning of its own here.
+/// Keywords of the schema that have a meaning of their own here.
 constexpr std::string_view handled_keywords[] = {"$schema",
                                                  "$id",
                                                  "$ref",
@@ -124,7 +124,7 @@ private:
         }
     }
 
-    /// What a value may be where only few may: true, false and words; nothing where there are others.
+    /// Returns the values where only few are allowed: true, false and words; nothing where others are, too.
     static std::vector<std::string> literals_of(const json& schema) {
         std::vector<std::string> literals;
         for (const json& branch : schema.value("anyOf", json::array())) {
@@ -293,7 +293,7 @@ private:
         }
     }
 
-    /// Making one takes longer than using it for a name.
+    /// Returns the pattern, which is kept: making one takes longer than using it for a name.
     const std::regex& pattern(const std::string& text) {
         const auto known = patterns_.find(text);
         return known != patterns_.end() ? known->second

@@ -60,7 +60,7 @@ private:
         }
     }
 
-    /// What may stand there, in few words; a $def with a title is a link to its section.
+    /// Returns the values that the schema allows, in few words; a $def with a title is a link to its section.
     std::string value(const ordered_json& schema) {
         if (schema.contains("$ref")) {
             const std::string name = schema["$ref"].get<std::string>().substr(std::string("#/$defs/").size());

@@ -74,7 +74,7 @@ struct ConformanceSpec {
     bool operator==(const ConformanceSpec&) const = default;
 };
 
-/// What link-time declarations get.
+/// The values and types that link-time declarations get.
 struct LinkSpec {
     std::vector<ConstantSpec> constants;
     std::vector<NamedText> types;
@@ -92,7 +92,7 @@ struct MapSpec {
     bool operator==(const MapSpec&) const = default;
 };
 
-/// What replaces the spec's in one variant.
+/// The settings that replace the spec's in one variant.
 struct VariantSpec {
     std::string name;
     std::optional<ThreadsSpec> threads;
@@ -105,7 +105,8 @@ struct VariantSpec {
     bool operator==(const VariantSpec&) const = default;
 };
 
-/// What `.accumulate()` may pick for "result" or "NAME.grad"; the first is the default.
+/// The ways to accumulate that `.accumulate()` may pick for "result" or "NAME.grad"; the first is the
+/// default.
 struct AccumulateSpec {
     std::string target;
     std::vector<AccumulateWay> choices;
@@ -128,7 +129,7 @@ enum class Dispatch : std::uint8_t { arguments, threads, groups };
 
 struct CallSpec {
     std::string function;  ///< as written: "f", "f<float, 3>", "Type.method", "Type.__init"
-    /// What stood before `function`, once planning has found that this is a module: "lib" of "lib.f".
+    /// The module before `function`, once planning has found that it is one: "lib" of "lib.f".
     std::string module = {};
     std::string name;  ///< on the host; by default the function's last name ("Type" for "Type.__init")
     std::vector<ArgumentSpec> arguments;  ///< in the order written, which need not be the function's
@@ -196,7 +197,7 @@ struct CppSettings {
     bool operator==(const CppSettings&) const = default;
 };
 
-/// What Slang is told of the devices that code is for.
+/// Options of Slang about the devices that code is for.
 struct SlangOptions {
     std::vector<NamedText> capabilities;  ///< names alone
     bool ignores_capabilities = false;    ///< functions may use what they don't say they require

@@ -1,4 +1,4 @@
-// What a valid spec may ask for that this version of kfgen doesn't generate yet.
+// Finds what a valid spec asks for that this version of kfgen doesn't generate yet.
 #include "spec/supported.h"
 
 #include "core/join.h"

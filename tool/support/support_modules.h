@@ -7,8 +7,8 @@
 
 namespace kf::gen {
 
-/// What generated kernels and users' own modules may import beside files; a module stands behind those that
-/// it imports.
+/// Returns the modules that generated kernels and users' own modules may import beside files; a module stands
+/// behind those that it imports.
 std::vector<SupportModule> support_modules();
 
 }  // namespace kf::gen
