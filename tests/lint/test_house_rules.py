@@ -9,6 +9,7 @@ import pytest
 from house_rules import (
     FENCES,
     MAY_INCLUDE,
+    NOT_YET,
     TESTS_ALSO,
     beginnings,
     imports,
@@ -20,7 +21,7 @@ from house_rules import (
     sizes,
     unused,
 )
-from tree import ROOT
+from tree import ROOT, files
 
 Rule = Callable[[Path, list[str]], Iterator[str]]
 
@@ -125,6 +126,37 @@ def test_beginnings() -> None:
     assert findings(beginnings, "tool/plan/new.h", "", "    /// Of structs too.") == [
         "line 2 has a comment that begins in the middle, with 'Of'"
     ]
+    assert (
+        findings(beginnings, "tool/plan/new.h", "// Whatever it is.", "", "// Nullable.", "", "// Thatch.")
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("comment", "beginning"),
+    [
+        ("// What a call takes.", "What"),
+        ("/// The same for textures.", "The same"),
+        ("/// Those that have one.", "Those"),
+        ("/// That's the last one.", "That"),
+        ("/// Null, where there is none.", "Null"),
+        ("/// Nothing.", "Nothing"),
+        ("        // With the lock held.", "With"),
+        ("// Only where it fits.", "Only where"),
+    ],
+)
+def test_beginnings_in_the_middle_of_a_thought(comment: str, beginning: str) -> None:
+    (found,) = findings(beginnings, "tool/plan/new.h", "", comment)
+    assert found == f"line 2 has a comment that begins in the middle, with '{beginning}'"
+    assert findings(beginnings, f"{NOT_YET[0]}new.h", "", comment) == []
+    assert len(findings(beginnings, f"{NOT_YET[0]}new.h", "", "/// Of structs too.")) == 1
+
+
+@pytest.mark.parametrize("beginning", NOT_YET)
+def test_exceptions_are_needed(beginning: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(house_rules, "NOT_YET", ())
+    paths = [path for path in files(".h", ".cpp") if str(path).startswith(beginning)]
+    assert any(list(beginnings(path, (ROOT / path).read_text().splitlines())) for path in paths)
 
 
 def test_kinds() -> None:
