@@ -660,7 +660,7 @@ std::string takes_of(bool options, bool globals) {
     return std::string(", kf::detail::Takes::") + (!globals ? "options" : options ? "both" : "globals");
 }
 
-/// What names the drivers: "{&kf::detail::cuda_backend}"; empty without any.
+/// Returns the list that names the drivers, "{&kf::detail::cuda_backend}"; empty without any.
 std::string drivers_text(const std::vector<std::string>& backends) {
     std::string text;
     for (const std::string& name : backends)

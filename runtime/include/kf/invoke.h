@@ -31,9 +31,9 @@ public:
     virtual AnyTensor make(const ElementType& element, const Dims& shape) = 0;
 };
 
-/// One host argument: a struct that is passed whole (a value, or a tensor of them) is one. In the order of
-/// the call's items, see manifest::Item. Holds pointers only: what they point to
-/// must outlive invoke(). Host values are packed in natural C layout (bool 1 byte, half 2, float3 12).
+/// One host argument: a struct that is passed whole is one. In the order of the call's items, see
+/// manifest::Item. Holds pointers only, to what must outlive invoke(). Host values are packed in natural C
+/// layout (bool 1 byte, half 2, float3 12).
 struct Arg {
     enum class Kind : std::uint8_t { absent, value, tensor, generator, pointer, misfit, texture, sampler };
 
