@@ -7,7 +7,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from kernelfunctions._kf import Function, Module, _tensors_of_globals, _trace_calls
+from kernelfunctions._functions import attributes_of
+from kernelfunctions._kf import Module, _trace_calls
 
 if TYPE_CHECKING:
     from kernelfunctions.torch import Operator
@@ -26,21 +27,6 @@ def _key_of(number: str, name: str) -> str:
 setattr(_key_of, "_dynamo_marked_constant", True)  # noqa: B010
 
 
-#: Functions by the keys by which traced code names them, which are strings that it guards.
-_functions: "WeakValueDictionary[str, Function]" = WeakValueDictionary()
-
-
-def _attributes_of(function: Function) -> dict[str, Any]:
-    key = f"{function.name} {next(_numbers)}"
-    _functions[key] = function
-    return {"_torch_key": key, "_torch_globals": _tensors_of_globals(function)}
-
-
-def function_of(key: str) -> Function:
-    """Returns the function that traced code names by a key."""
-    return _functions[key]
-
-
 def _call(self: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls the function."""
     # This is what torch.compile traces. Calls as such are made by the extension.
@@ -48,19 +34,19 @@ def _call(self: Any, *args: Any, **kwargs: Any) -> Any:
         from torch.compiler import is_dynamo_compiling  # noqa: PLC0415
 
         if is_dynamo_compiling():
-            from kernelfunctions.torch._traced import traced_call  # noqa: PLC0415
+            from kernelfunctions.torch._compiled import compiled_call  # noqa: PLC0415
 
-            return traced_call(self._torch_key, args, kwargs, True, self._torch_globals)
+            return compiled_call(self._torch_key, args, kwargs, self._torch_globals)
     return self.call(*args, **kwargs)
 
 
 _call.__name__ = "__call__"
 _call.__qualname__ = "Function.__call__"
-_trace_calls(_call, _attributes_of)
+_trace_calls(_call, attributes_of)
 
 
 def _traced(call: Callable[..., Any], key: str, *args: Any, **kwargs: Any) -> Any:
-    return call(key, args, kwargs, True)
+    return call(key, args, kwargs)
 
 
 class TorchFunctions:
@@ -87,9 +73,9 @@ class TorchFunctions:
         from torch.compiler import is_dynamo_compiling  # noqa: PLC0415
 
         if is_dynamo_compiling():
-            from kernelfunctions.torch._traced import traced_call  # noqa: PLC0415
+            from kernelfunctions.torch._compiled import compiled_call  # noqa: PLC0415
 
-            traced: Any = partial(_traced, traced_call, _key_of(self._number, name))
+            traced: Any = partial(_traced, compiled_call, _key_of(self._number, name))
             return traced  # type: ignore[no-any-return]
         made = self.__dict__[name] = self._find(name)
         return made

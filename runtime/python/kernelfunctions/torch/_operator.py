@@ -7,8 +7,9 @@ from typing import Any
 import torch
 
 from kernelfunctions import _kf
-from kernelfunctions.torch._traced import key_of_state, traced_call
-from kernelfunctions.torch._watched import call_with, register_calls, state_of, state_with
+from kernelfunctions.torch._compiled import compiled_call
+from kernelfunctions.torch._state import key_of_state, register_calls, state_of, state_with
+from kernelfunctions.torch._watched import call_with
 
 
 class Operator:
@@ -32,7 +33,7 @@ class Operator:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_dynamo_compiling():
-            return traced_call(self.key, (*self.before, *args), kwargs, True, self.globals)
+            return compiled_call(self.key, (*self.before, *args), kwargs, self.globals)
         if self.outputs is not None:
             return call_with(self.state, (*self.before, *args), kwargs)
         return self.function(*self.before, *args, **kwargs)

@@ -1,47 +1,19 @@
-"""Calls that are traced: by torch.compile, torch.export, make_fx and fake tensors. They go to operators."""
+"""Calls that are traced: by make_fx, fake tensors and torch.jit.trace(). They go to operators."""
 
-import inspect
 from collections.abc import Sequence
-from itertools import count
-from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from typing import Any
 
 import numpy as np
 import torch
 
-from kernelfunctions._kf import ArgumentError, _check_gradients_of_globals
-from kernelfunctions._torch_functions import function_of
+from kernelfunctions._kf import ArgumentError
 from kernelfunctions._vectors import HostVector
 from kernelfunctions.torch._choice import Endings, choose, ending_of, tensor_kind
 from kernelfunctions.torch._errors import NoOperatorError, refuse
 from kernelfunctions.torch._route import Route, Taking, classes
 from kernelfunctions.torch._signature import flat
 from kernelfunctions.torch._slots import DEEPEST
-
-if TYPE_CHECKING:
-    from kernelfunctions.torch._watched import State
-
-#: By key, so that what is traced names one by a constant: a string, as numbers may become symbolic.
-_states: "WeakValueDictionary[str, State]" = WeakValueDictionary()
-_numbers = count()
-
-
-def key_of_state(state: "State") -> str:
-    """Returns the key by which traced calls name a function."""
-    if not state.key:
-        state.key = f"{state.description.module}.{state.description.name} {next(_numbers)}"
-        _states[state.key] = state
-    return state.key
-
-
-def _state(key: str) -> "State":
-    """Returns what is known of the function that a key names."""
-    known = _states.get(key)
-    if known is None:
-        from kernelfunctions.torch._watched import state_of  # noqa: PLC0415
-
-        known = _states[key] = state_of(function_of(key))
-    return known
+from kernelfunctions.torch._state import State
 
 
 def _kind(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) -> Any:
@@ -88,7 +60,7 @@ def _stand_in(kind: Any) -> Any:
     return kind[1]() if issubclass(kind[1], HostVector | np.generic) else kind[1]
 
 
-def route_of(state: "State", kinds: Any, named: Any, autocast: bool) -> Route:
+def route_of(state: State, kinds: Any, named: Any, autocast: bool) -> Route:
     """Returns the way of a call with arguments of these kinds; raises NoOperatorError."""
     key = (kinds, named, autocast)
     known = state.routes.get(key)
@@ -102,7 +74,7 @@ def route_of(state: "State", kinds: Any, named: Any, autocast: bool) -> Route:
 
 
 def _route_taken(
-    state: "State", kinds: Any, named: Any, autocast: bool, args: Sequence[Any], kwargs: dict[str, Any]
+    state: State, kinds: Any, named: Any, autocast: bool, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Route:
     """Returns the way of a call, or raises what is wrong with it."""
     try:
@@ -115,93 +87,18 @@ def _route_taken(
     raise refused
 
 
-def _call_itself(key: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Makes the call as it is made where nothing is traced."""
-    from kernelfunctions.torch._watched import call_with  # noqa: PLC0415
-
-    state = _state(key)
-    if state.outputs is not None:
-        return call_with(state, tuple(args), kwargs)
-    return state.function(*args, **kwargs)
-
-
-class Refusal:
-    """Why a call can't be traced, in a route's place."""
-
-    def __init__(self, reason: str) -> None:
-        self.refusal = reason
-
-
-def _constant_route(key: str, kinds: Any, named: Any, autocast: bool) -> Any:
-    state = _state(key)
-    if not _has_tensor((kinds, named)):
-        return Refusal(f"{state.description.name}: none of its arguments is a torch.Tensor")
-    if _is_forward_mode():
-        return Refusal(f"{state.description.name}: forward derivatives can't be traced")
-    try:
-        _check_gradients_of_globals(state.function)
-        return route_of(state, kinds, named, autocast)
-    except NoOperatorError as why:
-        return Refusal(str(why.of(state.description.name)))
-    except ArgumentError as error:
-        # Numbers are stood in for.
-        return Refusal(str(error).partition("\n  given: ")[0])
-
-
-# What torch.compiler.assume_constant_result() does, which imports all of Dynamo for it: over a second.
-setattr(_constant_route, "_dynamo_marked_constant", True)  # noqa: B010
-
-
-def _is_forward_mode() -> bool:
-    levels = torch._C._functorch.get_interpreter_stack() or ()
-    forward = torch._C._functorch.TransformType.Jvp
-    return torch.autograd.forward_ad._current_level >= 0 or any(one.key() == forward for one in levels)
-
-
-def _has_tensor(kinds: Any) -> bool:
-    if not isinstance(kinds, tuple):
-        return False
-    return kinds[:1] == ("tensor",) or any(_has_tensor(one) for one in kinds)
-
-
-def _constant_says_why() -> bool:
-    """Whether a graph's break can be told its reason, which came after PyTorch 2.6."""
-    return "msg" in inspect.signature(torch._dynamo.graph_break).parameters
-
-
-setattr(_constant_says_why, "_dynamo_marked_constant", True)  # noqa: B010
-
-
-def _constant_endings(key: str) -> Endings:
-    return _state(key).endings
-
-
-setattr(_constant_endings, "_dynamo_marked_constant", True)  # noqa: B010
-
-
-def _constant_fields(key: str) -> Sequence[str]:
-    return _state(key).description.fields
-
-
-setattr(_constant_fields, "_dynamo_marked_constant", True)  # noqa: B010
+def traced_call(state: State, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Makes a call through its operator, where nothing traces this code itself."""
+    kinds, named, autocast = kinds_of(args, kwargs, state.endings, state.description.fields)
+    return call_along(_route_taken(state, kinds, named, autocast, args, kwargs), args, kwargs)
 
 
 # What follows is traced by torch.compile: loops over tuples, and little else. Each function and constant that
 # it meets costs a guard in every call of what is compiled, so calls of plain tensors meet few.
 
 
-def traced_call(
-    key: str,
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    is_dynamo: bool,
-    tensors: Sequence[torch.Tensor] = (),
-) -> Any:
-    """Makes a call through its operator. `is_dynamo`: whether torch.compile traces this code itself.
-
-    `tensors`: those that the function's globals are set to.
-    """
-    endings, fields = _constant_endings(key), _constant_fields(key)
+def kinds_of(args: Sequence[Any], kwargs: dict[str, Any], endings: Endings, fields: Sequence[str]) -> Any:
+    """Returns what of arguments decides how a call is traced: kinds, also by keyword, and autocast."""
     kinds: list[Any] = []
     for one in args:
         if not endings and isinstance(one, torch.Tensor):
@@ -213,22 +110,12 @@ def traced_call(
         named = tuple([(name, _kind(one, endings, fields)) for name, one in kwargs.items()])
     autocast = False
     if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
-        every = [*args, *kwargs.values()]
-        autocast = _is_cast_on("cpu", every, fields) or _is_cast_on("cuda", every, fields)
-    if is_dynamo:
-        # What is asked of tensors is guarded: one that begins to require gradients has the call traced anew.
-        if tensors:
-            _any_requires_grad(tensors)
-        route = _constant_route(key, (*kinds,), named, autocast)
-        if route.refusal:
-            # The call itself is made then, where the graph may be broken, and raises its own error.
-            if _constant_says_why():
-                torch._dynamo.graph_break(msg=route.refusal)
-            torch._dynamo.graph_break()
-            # An operator's own frame goes on here, behind the break.
-            return _call_itself(key, args, kwargs)
-    else:
-        route = _route_taken(_state(key), (*kinds,), named, autocast, args, kwargs)
+        autocast = is_cast([*args, *kwargs.values()], fields)
+    return (*kinds,), named, autocast
+
+
+def call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Calls the operator of a route."""
     if route.is_plain:
         module, name, overload = route.op
         return getattr(getattr(getattr(torch.ops, module), name), overload)(*args)
@@ -254,7 +141,7 @@ def _call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> An
         outs = {name: _at(source, args, kwargs) for name, source in route.outs}
         _found(route.out)(*given, **outs)
         return _returned(route, args, kwargs, list(outs.values()))
-    if not route.is_mutating or not torch.is_grad_enabled() or not _any_requires_grad(given):
+    if not route.is_mutating or not torch.is_grad_enabled() or not any_requires_grad(given):
         return _returned(route, args, kwargs, _listed(_found(route.op)(*given), route.made))
     for i in route.mutated:
         given[i] = given[i].clone()  # which autograd may keep, whatever becomes of the argument
@@ -309,6 +196,11 @@ def _along(source: Any, path: Sequence[Any], args: Sequence[Any], kwargs: dict[s
     return value
 
 
+def is_cast(values: Sequence[Any], fields: Sequence[str]) -> bool:
+    """Whether torch.autocast() is on for a tensor among these values or in what has `fields` of structs."""
+    return _is_cast_on("cpu", values, fields) or _is_cast_on("cuda", values, fields)
+
+
 def _is_cast_on(device: str, values: Sequence[Any], fields: Sequence[str], depth: int = 0) -> bool:
     """Whether autocast is on for a device, and a tensor there is among these values or what they hold."""
     if not torch.is_autocast_enabled(device) or depth > DEEPEST:
@@ -339,7 +231,8 @@ def _device_of(values: Sequence[Any]) -> Any:
     return None
 
 
-def _any_requires_grad(values: Sequence[Any]) -> bool:
+def any_requires_grad(values: Sequence[Any]) -> bool:
+    """Whether some value is a tensor that requires gradients."""
     for value in values:  # noqa: SIM110
         if isinstance(value, torch.Tensor) and value.requires_grad:
             return True

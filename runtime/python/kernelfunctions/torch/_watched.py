@@ -2,28 +2,24 @@
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
-from itertools import count
 from typing import Any
-from weakref import WeakValueDictionary, ref
 
 import torch
 from torch.overrides import handle_torch_function, has_torch_function
 
 from kernelfunctions import _kf
 from kernelfunctions.torch._autograd import call_eagerly, call_transformed
-from kernelfunctions.torch._choice import Endings, choose, ending_of, endings_of, given_for
-from kernelfunctions.torch._description import Call, Description, describe
-from kernelfunctions.torch._errors import NoOperatorError, error, refuse
+from kernelfunctions.torch._choice import given_for
+from kernelfunctions.torch._errors import error, refuse
 from kernelfunctions.torch._flat_call import FlatCall
 from kernelfunctions.torch._fused_call import FusedCall
-from kernelfunctions.torch._library import CallOperator
 from kernelfunctions.torch._named import apply_of
 from kernelfunctions.torch._plan import Plan
-from kernelfunctions.torch._route import Route
 from kernelfunctions.torch._slots import DEEPEST, RESERVED
-from kernelfunctions.torch._traced import key_of_state, traced_call
+from kernelfunctions.torch._state import State, fields_of, plan_of, state_of
+from kernelfunctions.torch._traced import is_cast, traced_call
 
 _Parameter = torch.nn.Parameter
 _Tensor = torch.Tensor
@@ -32,115 +28,6 @@ _functorch_is_active = torch._C._are_functorch_transforms_active
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _tracing_state = torch._C._get_tracing_state
 _forward_mode = torch.autograd.forward_ad
-
-
-class _Shared:
-    """What functions share that are described alike, for as long as one of them lives."""
-
-    __slots__ = ("__weakref__", "description", "endings", "models")
-
-    def __init__(self, description: Description) -> None:
-        self.description = description
-        #: The last extents by which its overloads are told apart.
-        self.endings = endings_of(description.calls)
-        #: Plans that are no function's yet.
-        self.models: dict[Any, Plan] = {}
-
-
-#: By what tells descriptions apart.
-_shared: "WeakValueDictionary[Any, _Shared]" = WeakValueDictionary()
-
-
-class State:
-    """What is known of a function, which keeps it: its calls, and how those with certain arguments go."""
-
-    __slots__ = (
-        "__weakref__",
-        "_function",
-        "description",
-        "endings",
-        "key",
-        "operators",
-        "outputs",
-        "plans",
-        "quick",
-        "routes",
-        "shared",
-    )
-
-    def __init__(self, function: _kf.Function, outputs: tuple[str, ...] | None = None) -> None:
-        self._function = ref(function)
-        self.outputs = outputs
-        key = (outputs, *_kf.description_key(function))
-        shared = _shared.get(key)
-        if shared is None:
-            shared = _shared[key] = _Shared(describe(function, outputs))
-        self.shared = shared
-        self.description = shared.description
-        self.endings = shared.endings
-        self.plans: dict[Any, Plan] = {}
-        #: Those of them that _flat_call.py makes, by a key that is cheaper.
-        self.quick: dict[Any, tuple[Any, Plan]] = {}
-        #: Operators by the number of their call, and by kinds of arguments.
-        self.operators: dict[int, CallOperator] = {}
-        self.routes: dict[Any, Route] = {}
-        #: By which traced calls name it; empty until one does.
-        self.key = ""
-
-    @property
-    def function(self) -> _kf.Function:
-        """The function, while it lives: a call holds it."""
-        found: Any = self._function()
-        return found  # type: ignore[no-any-return]
-
-    def operator_of(self, call: Call) -> CallOperator:
-        """Returns the operator of a call; raises NoOperatorError for one that can't be."""
-        known = self.operators.get(call.number)
-        if known is None:
-            number = next(_configured) if self.description.configured else 0
-            suffix = suffix_of(self.description, number)
-            if self.outputs is not None:
-                suffix += "_outputs_" + "_".join(self.outputs)
-            known = self.operators[call.number] = CallOperator(self.function, self.description, call, suffix)
-        return known
-
-
-#: Numbers the operators of functions with globals or hooks.
-_configured = count()
-
-
-def register_calls(state: State) -> None:
-    """Registers the operators of all calls that can be some: torch.ops.NAME.f."""
-    for call in state.description.calls:
-        with suppress(NoOperatorError):
-            state.operator_of(call)
-
-
-def suffix_of(description: Description, number: int) -> str:
-    """Returns what tells the operators of a configured function from those of the plain one."""
-    suffix = "" if description.deterministic is None else f"_deterministic_{int(description.deterministic)}"
-    if description.launch is not None:
-        in_groups, *count = description.launch
-        suffix += ("_groups_" if in_groups else "_threads_") + "_".join(map(str, count))
-    return suffix + (f"_configured_{number}" if description.configured else "")
-
-
-def state_of(function: _kf.Function) -> State:
-    """Returns what is known of a function."""
-    known: State | None = function.__dict__.get("_torch_state")
-    if known is None:
-        known = function.__dict__["_torch_state"] = State(function)
-        # Where the extension looks for calls that are made again, before it asks watched_call().
-        function.__dict__["_torch_quick"] = known.quick
-    return known
-
-
-def state_with(function: _kf.Function, outputs: tuple[str, ...]) -> State:
-    """Returns what is known of a function of whose views these are written."""
-    states: dict[Any, State] = function.__dict__.setdefault("_torch_states", {})
-    if outputs not in states:
-        states[outputs] = State(function, outputs)
-    return states[outputs]
 
 
 def _is_followed(state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
@@ -187,51 +74,8 @@ def _views_read(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return [one for one in read if one.untyped_storage().data_ptr() not in written]
 
 
-def _fields_of(value: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
-    """Returns those attributes of an object that are fields of a struct."""
-    if isinstance(value, type):
-        return []
-    return [(name, getattr(value, name)) for name in names if hasattr(value, name)]
-
-
-def _key(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) -> Any:
-    """What of an argument decides how a call goes; calls of one key have one plan."""
-    kind = type(value)
-    if kind is _Tensor or kind is _Parameter or isinstance(value, _Tensor):
-        return kind, value.dtype, value.ndim, ending_of(value, endings)
-    if kind in (int, float, bool) or depth > DEEPEST:
-        return kind
-    deeper = depth + 1
-    if kind in (list, tuple):
-        return (kind, *(_key(one, endings, fields, deeper) for one in value))
-    if hasattr(value, "ndim") and hasattr(value, "dtype"):
-        return kind, value.dtype, value.ndim
-    held = value.items() if isinstance(value, Mapping) else _fields_of(value, fields)
-    return (kind, *((name, _key(one, endings, fields, deeper)) for name, one in held))
-
-
-def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autocast: bool) -> Plan:
-    """Returns how a call with these arguments goes; refuses what no overload takes."""
-    endings, fields = state.endings, state.description.fields
-    key = (autocast, *(_key(value, endings, fields) for value in args))
-    if kwargs:
-        key = (*key, *((name, _key(value, endings, fields)) for name, value in kwargs.items()))
-    plan = state.plans.get(key)
-    if plan is not None:
-        return plan
-    model = state.shared.models.get(key)
-    if model is None:
-        call, values = choose(state.function, state.description, args, kwargs, autocast)
-        model = state.shared.models[key] = Plan(state.description, call, values)
-    plan = state.plans[key] = model.of(state.function)
-    return plan
-
-
 def _is_autocast(state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    if not _autocast_is_on():
-        return False
-    devices = {one.device.type for one in _tensors([*args, *kwargs.values()], state.description.fields)}
-    return any(torch.is_autocast_enabled(device) for device in devices & {"cpu", "cuda"})
+    return _autocast_is_on() and is_cast([*args, *kwargs.values()], state.description.fields)
 
 
 def _tensors(value: Any, fields: Sequence[str], depth: int = 0) -> Iterator[torch.Tensor]:
@@ -246,7 +90,7 @@ def _tensors(value: Any, fields: Sequence[str], depth: int = 0) -> Iterator[torc
     elif isinstance(value, Mapping):
         held = list(value.values())
     else:
-        held = [one for _, one in _fields_of(value, fields)]
+        held = [one for _, one in fields_of(value, fields)]
     for one in held:
         yield from _tensors(one, fields, depth + 1)
 
@@ -341,7 +185,7 @@ def _call_in_jit(state: State, args: tuple[Any, ...], kwargs: dict[str, Any], tr
     if not getattr(_jit, "is_recorded", False):
         _jit.is_recorded = True
         try:
-            return traced_call(key_of_state(state), args, kwargs, False)
+            return traced_call(state, args, kwargs)
         finally:
             _jit.is_recorded = False
     # The operator's own kernel, of which nothing is recorded.
@@ -374,7 +218,7 @@ def _call_taken(
 ) -> Any:
     """Makes a call that no class of its tensors has taken over."""
     if _dispatch_modes() > 0 or _is_traced(state, args, kwargs, derived):
-        return traced_call(key_of_state(state), args, kwargs, False)
+        return traced_call(state, args, kwargs)
     plan = plan_of(state, args, kwargs, _is_autocast(state, args, kwargs))
     if (
         plan.is_quick
