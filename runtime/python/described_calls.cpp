@@ -205,9 +205,6 @@ py::dict describe_call(const FunctionInfo& info, std::size_t number) {
     described["strict_broadcasting"] = call.strict_broadcasting;
     described["backward"] = call.has_backward;
     described["fused"] = call.has_fused;
-    described["forward_deterministic"] = call.forward_deterministic.is_built();
-    described["backward_deterministic"] = call.deterministic.is_built();
-    described["fused_deterministic"] = call.fused_deterministic.is_built();
     DescribedLeaves leaves;
     for (const ParameterTree& parameter : call.parameters)
         describe_leaves(info, call, parameter.name, parameter, leaves);
@@ -253,12 +250,10 @@ py::dict describe_calls(const py::object& given) {
     py::dict described;
     described["module"] = info.artifact->manifest.name;
     described["name"] = info.function.name;
-    described["launched"] = info.is_launched;
     described["deterministic"] = deterministic_of(function.options());
     described["launch"] = launch_of(function.options());
     described["configured"] = function.is_configured();
     described["jvp"] = info.jvp != nullptr;
-    described["globals"] = !info.globals.empty();
     py::list calls;
     for (std::size_t i = 0; i < info.function.calls.size(); ++i) calls.append(describe_call(info, i));
     described["calls"] = calls;

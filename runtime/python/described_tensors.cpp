@@ -19,13 +19,6 @@ Dims extents_of(py::handle shape) {
 
 TensorKind make_kind(const py::object& dtype, const py::tuple& shape) { return {dtype, extents_of(shape)}; }
 
-std::string shape_text(const Dims& shape) {
-    std::string text;
-    for (const std::int64_t extent : shape)
-        text += (text.empty() ? "" : ", ") + (extent == unknown_extent ? "?" : std::to_string(extent));
-    return "[" + text + "]";
-}
-
 }  // namespace
 
 bool is_describable(py::handle value) {
@@ -51,8 +44,8 @@ DescribedTensor describe_tensor(py::handle value) {
     return tensor;
 }
 
-std::string unknown_dtype_text(const DescribedTensor& tensor) {
-    std::string name = py::str(tensor.dtype);
+std::string unknown_dtype_text(py::handle dtype) {
+    std::string name = py::str(dtype);
     if (name.starts_with("torch.")) name.erase(0, 6);
     return "kernels have no dtype " + name + known_dtypes;
 }
@@ -62,9 +55,7 @@ void bind_described_tensors(py::module_& module) {
         .def(py::init(&make_kind), py::arg("dtype"), py::arg("shape"),
              "`shape`: None for extents that aren't known.")
         .def_readonly("dtype", &TensorKind::dtype)
-        .def("__repr__", [](const TensorKind& self) {
-            return std::string(py::str(self.dtype)) + " tensor of shape " + shape_text(self.shape);
-        });
+        .def("__repr__", [](const TensorKind&) { return "a traced torch.Tensor"; });
 }
 
 }  // namespace kf::python

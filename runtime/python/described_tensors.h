@@ -33,6 +33,6 @@ bool is_describable(py::handle value);
 DescribedTensor describe_tensor(py::handle value);
 
 /// Why kernels don't take a dtype of PyTorch's.
-std::string unknown_dtype_text(const DescribedTensor& tensor);
+std::string unknown_dtype_text(py::handle dtype);
 
 }  // namespace kf::python

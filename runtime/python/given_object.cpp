@@ -169,7 +169,7 @@ GivenObject::Read& GivenObject::elements() {
     if (is_described_) {
         shape = described().shape;
         read.is_elements = described().is_known;
-        if (!read.is_elements) read.fault = {ErrorCode::type_mismatch, unknown_dtype_text(described())};
+        if (!read.is_elements) read.fault = {ErrorCode::type_mismatch, unknown_dtype_text(described().dtype)};
         return read;
     }
     if (generator_ != nullptr) {

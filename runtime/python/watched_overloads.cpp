@@ -61,65 +61,57 @@ py::tuple choose_call(const py::object& given, const py::tuple& args, const py::
     return py::make_tuple(overloads.overload(), values);
 }
 
-/// One thing that is given for a call, of known extents.
-struct Extents {
-    std::size_t leaf = 0;
-    std::size_t leaves = 1;  ///< more for structs that a tensor of their scalars holds
-    bool is_structs = false;
-    std::optional<ScalarType> scalar;  ///< of tensors
-    Dims extents;
-};
+/// What is given for a call: the number of its first leaf, how many these are (more of structs whose scalars
+/// a tensor holds), whether it is such structs, a tensor's dtype or None, and its extents.
+using Extents = std::tuple<std::size_t, std::size_t, bool, py::object, std::vector<std::int64_t>>;
 
-Dims extents_in(py::handle numbers) {
-    Dims dims;
-    for (const py::handle one : numbers) dims.push_back(py::cast<std::int64_t>(one));
-    return dims;
-}
-
-void set_view(const BindRequest& request, const Extents& given, std::size_t i, ArgumentView& view) {
-    const manifest::Argument& argument = request.call.arguments[i];
-    view.kind = detail::given_as(argument);
-    view.scalar = given.scalar.value_or(argument.element.scalar);
-    view.data.present = true;
-    view.data.extents = given.extents;
-    if (!given.is_structs) return;
-    view.scalar = argument.element.scalar;
-    view.data.extents = Dims(std::span(given.extents).first(static_cast<std::size_t>(argument.rank)));
-    for (const std::int64_t extent : argument.element.extents) view.data.extents.push_back(extent);
-}
-
-/// Returns a call's shape by the rules that the binder has. `given`: for what takes part in it, the number of
-/// its first leaf, how many these are, whether they are structs, a tensor's dtype or None, and its extents.
-py::tuple call_shape(const py::object& of, std::size_t overload, const py::sequence& given,
-                     const py::object& shape) {
+/// Returns a call's shape by the rules that the binder has; refuses what it would refuse.
+std::vector<std::int64_t> call_shape(const py::object& of, std::size_t overload,
+                                     const std::vector<Extents>& given,
+                                     const std::optional<std::vector<std::int64_t>>& shape) {
     const FunctionInfo& info = function_given(of).info();
     const manifest::Call& call = info.function.calls.at(overload);
-    if (call.dispatch != manifest::Dispatch::elements) return py::tuple();
+    if (call.dispatch != manifest::Dispatch::elements) return {};
     std::vector<ArgumentView> views(call.arguments.size());
-    std::optional<Dims> stated;
-    if (!shape.is_none()) stated = extents_in(shape);
-    BindRequest request{info.artifact->manifest,
-                        info.function,
-                        call,
-                        detail::PassKind::forward,
-                        views,
-                        stated ? &*stated : nullptr,
-                        {},
-                        {}};
-    for (const py::handle one : given) {
-        const auto parts = py::reinterpret_borrow<py::tuple>(one);
-        Extents extents{py::cast<std::size_t>(parts[0]), py::cast<std::size_t>(parts[1]),
-                        py::cast<bool>(parts[2]), std::nullopt, extents_in(parts[4])};
-        if (!parts[3].is_none()) extents.scalar = Torch::loaded()->scalar(parts[3]);
-        for (std::size_t i = extents.leaf; i < extents.leaf + extents.leaves; ++i) {
-            set_view(request, extents, i, views[i]);
-            if (extents.scalar && passes_tensor(call.arguments[i])) detail::check_tensor(request, i);
+    const Dims stated = shape ? Dims(*shape) : Dims();
+    const BindRequest request{info.artifact->manifest,
+                              info.function,
+                              call,
+                              detail::PassKind::forward,
+                              views,
+                              shape ? &stated : nullptr,
+                              {},
+                              {}};
+    for (const auto& [first, count, is_structs, dtype, extents] : given) {
+        for (std::size_t i = first; i < first + count; ++i) {
+            const Where where{info.function.name, detail::host_name(call, i)};
+            const manifest::Argument& argument = call.arguments.at(i);
+            ArgumentView& view = views[i];
+            view.kind = detail::given_as(argument);
+            view.data.present = true;
+            view.data.extents = Dims(extents);
+            if (is_structs) {
+                const auto rank = static_cast<std::size_t>(argument.rank);
+                if (extents.size() != rank + 1) {
+                    refuse(ErrorCode::rank_mismatch, where,
+                           "expected " + detail::host_text(call, i) + ", found scalars of shape " +
+                               to_string(view.data.extents));
+                }
+                view.data.extents = Dims(std::span(extents).first(rank));
+                for (const std::int64_t extent : argument.element.extents)
+                    view.data.extents.push_back(extent);
+            }
+            if (dtype.is_none()) continue;
+            const std::optional<ScalarType> scalar = Torch::loaded()->scalar(dtype);
+            if (!scalar) refuse(ErrorCode::type_mismatch, where, unknown_dtype_text(dtype));
+            view.scalar = *scalar;
+            if (passes_tensor(argument)) detail::check_tensor(request, i);
         }
     }
     std::pmr::monotonic_buffer_resource memory;
     detail::Binding binding(&memory);
     detail::bind_shape(request, binding);
-    return to_tuple(binding.shape);
+    return {binding.shape.begin(), binding.shape.end()};
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ def _call_shape(
     overload: int,
     given: Sequence[tuple[int, int, bool, Any, Sequence[int]]],
     shape: Sequence[int] | None,
-) -> tuple[int, ...]:
+) -> list[int]:
     """Returns a call's shape, by the rules that the binder has."""
 
 def _error(code: str, text: str) -> ArgumentError:

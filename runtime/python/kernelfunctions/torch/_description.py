@@ -140,9 +140,6 @@ class Call:
     strict_broadcasting: bool
     backward: bool
     fused: bool
-    forward_deterministic: bool
-    backward_deterministic: bool
-    fused_deterministic: bool
     leaves: tuple[Leaf, ...]
     #: Those that the host passes, in order; the result last.
     parameters: tuple[Parameter, ...]
@@ -160,7 +157,6 @@ class Description:
 
     module: str
     name: str
-    launched: bool
     launch: tuple[Any, ...] | None
     deterministic: bool | None
     #: Whether it has globals that are set, or hooks.
@@ -217,7 +213,7 @@ def _call(number: int, described: dict[str, Any]) -> Call:
 def describe(function: _kf.Function, outputs: Collection[str] | None = None) -> Description:
     """Returns what the function's calls take and give; `outputs`: the views that they write."""
     described = _kf.describe_calls(function)
-    words = ("module", "name", "launched", "launch", "deterministic", "configured", "jvp")
+    words = ("module", "name", "launch", "deterministic", "configured", "jvp")
     if outputs is not None:
         _state_outputs(described, outputs)
     calls = tuple(_call(number, one) for number, one in enumerate(described["calls"]))

@@ -479,14 +479,6 @@ def _passing(slot: Slot) -> str:
     return slot.leaf.passing if slot.leaf is not None else ""
 
 
-def _has_gradient(slot: Slot) -> bool:
-    leaf = slot.leaf
-    if leaf is None or not leaf.differentiable or leaf.gradient == "never":
-        return False
-    # What is only written has none of what it held before.
-    return leaf.access not in ("write", "view_written")
-
-
 def _is_mutated(slot: Slot) -> bool:
     return slot.leaf is not None and slot.leaf.is_mutated
 

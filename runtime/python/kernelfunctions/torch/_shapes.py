@@ -40,7 +40,7 @@ def _bound(
     function: _kf.Function, call: Call, given: Sequence[Given], shape: Sequence[int] | None
 ) -> list[int]:
     parties = [(leaf.first, leaf.count, leaf.is_struct, dtype, extents) for leaf, dtype, extents in given]
-    return list(_kf._call_shape(function, call.number, parties, shape))
+    return _kf._call_shape(function, call.number, parties, shape)
 
 
 def _hint(extent: Any) -> int | None:

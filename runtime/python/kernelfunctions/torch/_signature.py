@@ -82,9 +82,6 @@ class Signature:
         most = len(self.arguments) + self.has_shape + (len(self.made) + 1 if call.backward else 0)
         if most > _MOST_ARGUMENTS:
             raise NoOperatorError("", f"PyTorch's operators have at most {_MOST_ARGUMENTS} arguments")
-        self.mutated = tuple(
-            one.slot for one in self.arguments if one.type == "Tensor" and one.leaf and one.leaf.is_mutated
-        )
         #: Whether each slot is one tensor or number.
         self.is_direct = all(_is_direct(slot) for slot in self.inputs)
 
