@@ -8,6 +8,9 @@ namespace kf::manifest {
 /// A call writes it and reads nothing of it.
 inline bool is_only_written(Role role) { return role == Role::out || role == Role::result; }
 
+/// A call reads what was there.
+inline bool is_read(Role role) { return !is_only_written(role); }
+
 /// A call writes it; of an `inout` it reads what was there.
 inline bool is_output(const Argument& argument) { return argument.role != Role::in; }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "emit/adapter.h"
+#include "emit/backward_operand.h"
 #include "emit/kernel_text.h"
 #include "emit/names.h"
 #include "emit/render.h"
@@ -23,12 +24,6 @@ using manifest::Role;
 
 constexpr const char* gradient_ending = "_grad";
 constexpr const char* tangent_ending = "_tangent";
-
-bool is_given(Role role) { return role == Role::in || role == Role::inout; }
-
-bool takes_gradient(const PlannedParameter& parameter) {
-    return parameter.type.differentiable && !parameter.no_diff;
-}
 
 Diagnostic refusal(const PlannedFunction& function, const PlannedCall& call, const std::string& why,
                    const std::string& cure) {
@@ -144,8 +139,8 @@ public:
             if (is_bound(parameter.type)) {
                 add_bound(parameter, name, id);
             } else if (made_.part == DevicePart::backward) {
-                add_primal(parameter, name, id);
-            } else if (made_.part == DevicePart::forward && takes_gradient(parameter)) {
+                add_backward(parameter, name, id);
+            } else if (made_.part == DevicePart::forward && has_derivative(parameter)) {
                 add_pair(parameter, name, id);
             } else {
                 add_value(parameter, name, id);
@@ -233,7 +228,7 @@ private:
         const Role role = parameter.role == Role::result ? Role::out : parameter.role;
         const std::string pair = "kf_pair_" + id;
         const std::string tangent = claim(name + tangent_ending);
-        if (is_given(role)) {
+        if (is_read(role)) {
             const std::string local = "kf_arg_" + id;
             const std::string of_local = "kf_grad_" + id;
             before_.push_back(declared_name(type) + " " + local);
@@ -251,41 +246,37 @@ private:
         add_operand(parameter, name, pair);
     }
 
-    /// How `bwd_diff` takes it: see KernelWriter::add_backward().
-    void add_primal(const PlannedParameter& parameter, const std::string& name, const std::string& id) {
-        const std::string local = "kf_arg_" + id;
-        const bool is_read = is_given(parameter.role);
-        if (is_read) {
-            before_.push_back(declared_name(parameter.type) + " " + local);
-            pass_leaves(parameter.type, name, local, Role::in, false);
-            made_.parameters.push_back(device_parameter(parameter.type, name, Role::in));
-            signature_ += device_parameter(parameter.type, "", Role::in) + ", ";
-        }
-        if (!takes_gradient(parameter)) {
-            if (is_read) operands_.push_back(local);
-            return;
-        }
-        const std::string gradient = claim(name + gradient_ending);
-        const std::string of_local = "kf_grad_" + id;
+    void add_backward(const PlannedParameter& parameter, const std::string& name, const std::string& id) {
+        const Type& type = parameter.type;
+        const std::string paired = "kf_pair_" + id;
+        const std::string gradient = has_derivative(parameter) ? claim(name + gradient_ending) : "";
         // The gradient of what the function writes flows in, and of what it reads flows out.
-        const Role flow = parameter.role == Role::inout ? Role::inout : is_read ? Role::out : Role::in;
-        gradients_.push_back(device_parameter(parameter.type, gradient, flow));
-        gradient_types_ += device_parameter(parameter.type, "", flow) + ", ";
-        if (flow != Role::out) before_.push_back(differential_name(parameter.type) + " " + of_local);
-        if (!is_read) {
-            pass_leaves(parameter.type, gradient, of_local, flow, true);
-            operands_.push_back(of_local);
-            return;
-        }
-        const std::string pair = "kf_pair_" + id;
-        if (flow == Role::out) {
-            before_.push_back("var " + pair + " = kf.paired(" + local + ")");
-            pass_leaves(parameter.type, gradient, pair + ".d", flow, true);
-        } else {
-            pass_leaves(parameter.type, gradient, of_local, flow, true, pair + ".d");
-            before_.push_back("var " + pair + " = kf.paired(" + local + ", " + of_local + ")");
-        }
-        operands_.push_back(pair);
+        const Role flow = parameter.role == Role::inout ? Role::inout
+                          : is_read(parameter.role)     ? Role::out
+                                                        : Role::in;
+        const auto part = [&](Source source, bool is_paired) {
+            const bool is_gradient = source == Source::gradient;
+            std::string local = (is_gradient ? "kf_grad_" : "kf_arg_") + id;
+            before_.push_back((is_gradient ? differential_name(type) : declared_name(type)) + " " + local);
+            if (is_gradient) {
+                pass_leaves(type, gradient, local, flow, true, is_paired ? paired + ".d" : "");
+            } else {
+                pass_leaves(type, name, local, Role::in, false);
+                made_.parameters.push_back(device_parameter(type, name, Role::in));
+                signature_ += device_parameter(type, "", Role::in) + ", ";
+            }
+            return local;
+        };
+        const auto pair = [&](const std::string& parts) -> const std::string& {
+            before_.push_back("var " + paired + " = kf.paired(" + parts + ")");
+            if (flow == Role::out) pass_leaves(type, gradient, paired + ".d", flow, true);
+            return paired;
+        };
+        if (auto operand = backward_operand(parameter.role, has_derivative(parameter), part, pair))
+            operands_.push_back(std::move(*operand));
+        if (!has_derivative(parameter)) return;
+        gradients_.push_back(device_parameter(type, gradient, flow));
+        gradient_types_ += device_parameter(type, "", flow) + ", ";
     }
 
     /// Fills `local` before the call, and takes from it (or from `after`) what the call left there.
@@ -304,7 +295,7 @@ private:
             const auto as = [&](const std::string& to, const std::string& value) {
                 return is_enum ? to + "(" + value + ")" : value;
             };
-            if (is_given(role)) before_.push_back(place + " = " + as(leaf.type.name, given));
+            if (is_read(role)) before_.push_back(place + " = " + as(leaf.type.name, given));
             if (role != Role::in) after_.push_back(given + " = " + as(slang, left));
         }
     }

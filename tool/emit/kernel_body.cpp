@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "emit/backward_operand.h"
 #include "emit/element_statements.h"
 #include "emit/global_functions.h"
 #include "emit/gradient_statements.h"
@@ -21,7 +22,6 @@ namespace {
 
 using manifest::Role;
 
-bool is_read(Role role) { return role == Role::in || role == Role::inout; }
 bool is_view(const ArgumentText& x) { return supply_of(x.host) == Supply::view; }
 
 /// Adds parameters, one by one.
@@ -56,7 +56,7 @@ private:
 
     void add_parameter(const PlannedParameter& parameter) {
         if (!parameter.global_function.empty()) return add_global(parameter);
-        if (kernel_.call.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
+        if (kernel_.call.is_jvp && has_derivative(parameter)) {
             add_pair(parameter);
         } else if (is_bound(parameter) || is_bound_array(parameter)) {
             pass_same(bound_name(parameter.host.name));
@@ -191,29 +191,24 @@ private:
         add_store(body_, x, name);
     }
 
-    /// How `bwd_diff` takes each parameter: a pair for a differentiable input, the gradient alone for a
-    /// differentiable output, the plain value for any other input, and nothing for any other output.
     void add_backward(const PlannedParameter& parameter) {
         const std::string id = id_of(parameter);
-        const bool input = is_read(parameter.role);
-        const bool differentiable = is_leaf(parameter) ? leaf_of(parameter).host.differentiable
-                                                       : parameter.type.differentiable && !parameter.no_diff;
-        if (!differentiable && !input) return;
-        if (!differentiable || !input) {
-            const std::string name = (input ? "kf_arg_" : "kf_grad_") + id;
-            body_.passed.push_back(name);
-            add_read(parameter, name, input ? Source::data : Source::gradient);
-            return;
-        }
-        std::string pair = pair_part(parameter, "kf_arg_" + id, Source::data);
-        if (parameter.role == Role::inout)
-            pair += ", " + pair_part(parameter, "kf_grad_" + id, Source::gradient);
-        body_.add_local("var", "kf_pair_" + id, "kf.paired(" + pair + ")");
-        body_.passed.push_back("kf_pair_" + id);
-        for (const ArgumentText& x : leaves_of(kernel_, parameter)) {
-            if (x.writes_gradient() && !is_view(x))
-                add_gradient(body_, x, "kf_pair_" + id + ".d" + x.planned.path);
-        }
+        const auto part = [&](Source source, bool is_paired) {
+            const std::string name = (source == Source::data ? "kf_arg_" : "kf_grad_") + id;
+            return is_paired ? pair_part(parameter, name, source) : add_read(parameter, name, source);
+        };
+        const auto pair = [&](const std::string& parts) {
+            std::string name = "kf_pair_" + id;
+            body_.add_local("var", name, "kf.paired(" + parts + ")");
+            for (const ArgumentText& x : leaves_of(kernel_, parameter)) {
+                if (x.writes_gradient() && !is_view(x)) add_gradient(body_, x, name + ".d" + x.planned.path);
+            }
+            return name;
+        };
+        const bool differentiable =
+            is_leaf(parameter) ? leaf_of(parameter).host.differentiable : has_derivative(parameter);
+        if (auto operand = backward_operand(parameter.role, differentiable, part, pair))
+            body_.passed.push_back(std::move(*operand));
     }
 
     /// An expression for a part of a pair: a local of that name, where it takes one.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emit/adapter.h"
+#include "emit/backward_operand.h"
 #include "emit/items.h"
 #include "emit/kernel_text.h"
 #include "emit/render.h"
@@ -18,14 +19,6 @@ namespace kf::gen {
 namespace {
 
 using manifest::Role;
-
-bool is_probed(const PlannedParameter& parameter) {
-    return parameter.role == Role::in || parameter.role == Role::inout;
-}
-
-bool is_differentiable(const PlannedParameter& parameter) {
-    return parameter.type.differentiable && !parameter.no_diff;
-}
 
 /// A buffer, texture or sampler, which probes declare beside their functions.
 struct ProbeResource {
@@ -50,14 +43,14 @@ public:
             const std::string id = std::to_string(++count_);
             if (holds_resource(parameter.type)) {
                 const std::string given = add_resources(parameter.type, "kf_arg_" + id);
-                const bool paired = is_differentiable(parameter);
+                const bool paired = has_derivative(parameter);
                 const std::string pair = "kf_pair_" + id;
                 if (paired && (backward || call_.is_jvp)) add("var " + pair + " = diffPair(" + given + ")");
                 passed_.push_back(paired && call_.is_jvp ? pair : given);
                 backward_.push_back(paired ? pair : given);
                 continue;
             }
-            if (call_.is_jvp && is_differentiable(parameter)) {
+            if (call_.is_jvp && has_derivative(parameter)) {
                 add_pair(parameter, "kf_pair_" + id);
             } else {
                 add_value(parameter, "kf_arg_" + id);
@@ -104,7 +97,7 @@ private:
 
     void add_value(const PlannedParameter& parameter, const std::string& name) {
         const std::string type = declared_name(parameter.type);
-        add(type + " " + name + (is_probed(parameter) ? " = " + any(type) : ""));
+        add(type + " " + name + (is_read(parameter.role) ? " = " + any(type) : ""));
         pass(parameter, name);
         if (parameter.role != Role::in) kept_.push_back(name);
     }
@@ -112,7 +105,7 @@ private:
     void add_pair(const PlannedParameter& parameter, const std::string& name) {
         const std::string type = declared_name(parameter.type);
         add("DifferentialPair<" + type + "> " + name +
-            (is_probed(parameter)
+            (is_read(parameter.role)
                  ? " = diffPair(" + any(type) + ", " + any(differential_name(parameter.type)) + ")"
                  : ""));
         pass(parameter, name);
@@ -129,21 +122,21 @@ private:
         }
     }
 
-    /// How `bwd_diff` takes it: see KernelWriter::add_backward().
     void add_backward(const PlannedParameter& parameter, const std::string& name) {
-        const std::string type = declared_name(parameter.type);
-        const std::string differential = differential_name(parameter.type);
-        if (!is_differentiable(parameter)) {
-            if (!is_probed(parameter)) return;
+        const auto part = [&](Source source, bool is_paired) {
+            const std::string type =
+                source == Source::data ? declared_name(parameter.type) : differential_name(parameter.type);
+            if (is_paired) return any(type);
             add(type + " " + name + " = " + any(type));
-        } else if (!is_probed(parameter)) {
-            add(differential + " " + name + " = " + any(differential));
-        } else {
-            add("var " + name + " = diffPair(" + any(type) +
-                (parameter.role == Role::inout ? ", " + any(differential) : "") + ")");
+            return name;
+        };
+        const auto pair = [&](const std::string& parts) {
+            add("var " + name + " = diffPair(" + parts + ")");
             kept_.push_back(name + ".d");
-        }
-        backward_.push_back(name);
+            return name;
+        };
+        if (auto operand = backward_operand(parameter.role, has_derivative(parameter), part, pair))
+            backward_.push_back(std::move(*operand));
     }
 
     const PlannedCall& call_;
