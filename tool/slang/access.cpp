@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 
+#include "slang/brackets.h"
 #include "slang/insertions.h"
 #include "slang/lexer.h"
 #include "slang/tokens.h"
@@ -125,12 +126,10 @@ private:
 
     /// What declares: "struct" of "public struct Box<T> : IShape {".
     [[nodiscard]] std::size_t find_word(const Declaration& here, std::string_view word) const {
-        int angles = 0;
-        for (std::size_t i = here.first; i < here.stop; ++i) {
-            if (at(i) == word && angles == 0) return i;
-            angles += at(i) == "<" ? 1 : at(i) == ">" ? -1 : 0;
-            // Generic parameters and bases aren't what is declared.
-            if (angles == 0 && is_one_of(at(i), "(", "=", ":")) break;
+        // Generic parameters and bases aren't what is declared.
+        for (std::size_t i = here.first; i < here.stop && !is_one_of(at(i), "(", "=", ":");) {
+            if (at(i) == word) return i;
+            i = std::max(behind_angles(view_, i), i + 1);
         }
         return here.stop;
     }
@@ -140,11 +139,7 @@ private:
     [[nodiscard]] std::size_t behind_macro(std::size_t i, std::size_t stop) const {
         if (!is_word(i) || at(i + 1) != "(" || is_one_of(at(i), "layout", "__init")) return stop;
         const std::size_t behind = find(i + 2, stop, ")") + 1;
-        std::size_t next = behind + 1;
-        for (int angles = at(next) == "<" ? 1 : 0; angles > 0 && ++next < stop;)
-            angles += at(next) == "<" ? 1 : at(next) == ">" ? -1 : 0;
-        if (at(next) == ">") ++next;
-        return is_word(behind) && is_word(next) ? behind : stop;
+        return is_word(behind) && is_word(behind_angles(view_, behind + 1)) ? behind : stop;
     }
 
     [[nodiscard]] Declaration declaration(std::size_t begin, std::size_t stop) const {
@@ -261,22 +256,16 @@ private:
 
     /// "f" of "T f<T>(T x)"; nothing for constructors, operators, and what macros write.
     [[nodiscard]] std::optional<std::size_t> function_name(const Declaration& here) const {
-        int angles = 0;
-        for (std::size_t i = here.first; i < here.stop; ++i) {
-            const std::string_view word = at(i);
-            if (word == "[") i = find(i + 1, here.stop, "]");
-            if ((word == "=" && angles == 0) || word == "operator") return {};
-            angles += word == "<" ? 1 : word == ">" ? -1 : 0;
-            if (word != "(" || angles != 0) continue;
-            std::size_t name = i;
-            do {
-                if (name <= here.first + 1) return {};
-                --name;
-                angles += at(name) == ">" ? 1 : at(name) == "<" ? -1 : 0;
-            } while (angles > 0 || at(name) == "<");
-            return is_word(name) ? std::optional(name) : std::nullopt;
+        std::size_t i = here.first;
+        while (i < here.stop && at(i) != "(") {
+            if (is_one_of(at(i), "=", "operator")) return {};
+            i = behind_group(view_, i);
         }
-        return {};
+        if (i >= here.stop || i <= here.first + 1) return {};
+        // What is generic has its parameters between.
+        const std::size_t before = view_.opening_angle(i - 1);
+        const std::size_t name = at(before) == "<" ? before - 1 : i - 1;
+        return name > here.first && is_word(name) ? std::optional(name) : std::nullopt;
     }
 
     void read_function(const Declaration& here, const Scope& scope) {
@@ -293,25 +282,22 @@ private:
         std::vector<std::size_t> names;
         std::optional<std::size_t> last;
         std::size_t words = 0;
-        int angles = 0;
         bool named = false;
         for (std::size_t i = begin; i <= end; ++i) {
             const std::string_view word = i < end ? at(i) : ";";
-            if (word == "[") {
-                i = find(i + 1, end, "]");
+            if (is_one_of(word, "[", "<")) {
+                i = behind_group(view_, i) - 1;
                 continue;
             }
-            angles += word == "<" ? 1 : word == ">" ? -1 : 0;
             const bool scope = word == ":" && (at(i + 1) == ":" || (i > begin && at(i - 1) == ":"));
-            const bool ends =
-                angles == 0 && !scope && (word == "," || word == ";" || word == "=" || word == ":");
+            const bool ends = !scope && is_one_of(word, ",", ";", "=", ":");
             if (ends && !named && last && (words > 1 || !names.empty())) names.push_back(*last);
             named = named || ends;
-            if (word == "," && angles == 0) {
+            if (word == ",") {
                 named = false;
                 last.reset();
             }
-            if (angles == 0 && i < end && is_word(i)) {
+            if (i < end && is_word(i)) {
                 last = i;
                 ++words;
             }
@@ -414,6 +400,7 @@ private:
     const FileAccess& access_;
     Opening opening_;
     Tokens tokens_;
+    TokenView view_{tokens_};
     Places places_;
     std::set<std::size_t> opened_;    ///< the first tokens of declarations that say nothing of it
     std::set<std::size_t> replaced_;  ///< `internal` and `private`

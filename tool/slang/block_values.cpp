@@ -23,15 +23,10 @@ struct BlockType {
 BlockType block_at(const LexedText& text, std::size_t word) {
     BlockType block{word, 0, 0};
     if (!is_block(text[word]) || text[word + 1] != "<") return block;
-    int depth = 0;
-    for (std::size_t at = word + 1; at < text.size() && text[at] != ";" && text[at] != "{"; ++at) {
-        if (text[at] == "<") ++depth;
-        if (text[at] == "(" || text[at] == "[") at = std::min(text.closing(at), text.size() - 1);
-        const bool ends = text[at] == ">" && --depth == 0;
-        if (block.behind_value == 0 && (ends || (depth == 1 && text[at] == ","))) block.behind_value = at;
-        if (ends) block.close = at;
-        if (ends) break;
-    }
+    const std::size_t behind = behind_angles(text, word + 1);
+    if (behind == word + 1) return block;
+    block.close = behind - 1;
+    block.behind_value = find_outside(text, word + 2, block.close, ",");
     return block;
 }
 

@@ -6,33 +6,6 @@
 
 namespace kf::gen {
 
-std::size_t TokenView::after_bracket(std::size_t at) const {
-    int open = 0;
-    for (; at < size(); ++at) {
-        open += (opens(at) ? 1 : 0) - (closes(at) ? 1 : 0);
-        if (open <= 0) return at + 1;
-    }
-    return at;
-}
-
-std::size_t TokenView::opening_bracket(std::size_t at) const {
-    int open = 0;
-    for (; at > 0; --at) {
-        open += (closes(at) ? 1 : 0) - (opens(at) ? 1 : 0);
-        if (open <= 0) return at;
-    }
-    return at;
-}
-
-std::size_t TokenView::opening_angle(std::size_t at) const {
-    int open = 0;
-    for (std::size_t i = at; i > 0 && !is_one_of((*this)[i], "{", "}", ";"); --i) {
-        open += (*this)[i] == ">" ? 1 : ((*this)[i] == "<" ? -1 : 0);
-        if (open <= 0) return i;
-    }
-    return at;
-}
-
 bool TokenView::is_changed(std::size_t at) const {
     const std::string_view here = (*this)[at];
     const std::string_view next = (*this)[at + 1];
@@ -70,12 +43,7 @@ std::size_t TokenView::body_behind(std::size_t at) const {
 
 std::size_t TokenView::place_in(std::size_t open, std::size_t end) const {
     std::size_t count = 0;
-    int angles = 0;
-    for (std::size_t at = open + 1; at < end;) {
-        angles += (*this)[at] == "<" ? 1 : ((*this)[at] == ">" && angles > 0 ? -1 : 0);
-        count += (*this)[at] == "," && angles == 0 ? 1 : 0;
-        at = opens(at) ? after_bracket(at) : at + 1;
-    }
+    for (std::size_t at = open + 1; (at = comma(at, end)) < end; ++at) ++count;
     return count;
 }
 

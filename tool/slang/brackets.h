@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "slang/matching.h"
 #include "slang/tokens.h"
 
 namespace kf::gen {
@@ -24,15 +25,19 @@ public:
     /// Where the token begins in the text.
     [[nodiscard]] std::size_t offset(std::size_t at) const { return tokens_.all[at].offset; }
 
-    [[nodiscard]] bool opens(std::size_t at) const { return is_one_of((*this)[at], "(", "[", "{"); }
-    [[nodiscard]] bool closes(std::size_t at) const { return is_one_of((*this)[at], ")", "]", "}"); }
+    [[nodiscard]] bool opens(std::size_t at) const { return opens_bracket((*this)[at]); }
+    [[nodiscard]] bool closes(std::size_t at) const { return closes_bracket((*this)[at]); }
 
     /// Returns the token after the bracket that closes the one at `at`; `at + 1` where that is no bracket.
-    [[nodiscard]] std::size_t after_bracket(std::size_t at) const;
+    [[nodiscard]] std::size_t after_bracket(std::size_t at) const {
+        return std::min(closing_bracket(*this, at), size() - 1) + 1;
+    }
     /// Returns the bracket that the one at `at` closes.
-    [[nodiscard]] std::size_t opening_bracket(std::size_t at) const;
+    [[nodiscard]] std::size_t opening_bracket(std::size_t at) const {
+        return gen::opening_bracket(*this, at);
+    }
     /// Returns the `<` that the `>` at `at` closes; `at` where there is none.
-    [[nodiscard]] std::size_t opening_angle(std::size_t at) const;
+    [[nodiscard]] std::size_t opening_angle(std::size_t at) const { return gen::opening_angle(*this, at); }
     /// Tells whether what stands before `at` is changed there: by `=`, `+=` and the like, or `++`.
     [[nodiscard]] bool is_changed(std::size_t at) const;
     /// Returns the `;` that ends the statement at `at`, which holds no other; `end` where that is unclear.
@@ -44,6 +49,10 @@ public:
     /// Returns the brace that opens the body of the function whose attribute is at `at`; size() where it has
     /// none.
     [[nodiscard]] std::size_t body_behind(std::size_t at) const;
+    /// Returns the first comma from `at` on that is in no bracket or `<…>`; `end` where there is none.
+    [[nodiscard]] std::size_t comma(std::size_t at, std::size_t end) const {
+        return find_outside(*this, at, end, ",");
+    }
     /// Returns how many commas are between the bracket at `open` and `end`, outside of other brackets.
     [[nodiscard]] std::size_t place_in(std::size_t open, std::size_t end) const;
 

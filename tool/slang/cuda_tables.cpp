@@ -105,12 +105,11 @@ private:
             at += 2;
         }
         if (token_[at] != "return" || token_[at + 1] != made || at + 3 != end) return false;
-        std::size_t parameters = open - 1;
-        while (parameters > 0 && token_.closing(parameters) != open - 1) --parameters;
+        const std::size_t parameters = opening_bracket(token_, open - 1);
         if (parameters == 0) return false;
         std::vector<std::string_view> given;
         for (std::size_t i = parameters + 1; i < open; ++i) {
-            if (token_[i] == "<") i = behind_angle(i);
+            i = behind_angles(token_, i);
             if (is_one_of(token_[i + 1], ",", ")") && token_.is_word(i)) given.push_back(token_[i]);
         }
         std::vector<std::string_view> taken;
@@ -128,7 +127,7 @@ private:
         while (is_one_of(token_[at], "__device__", "static", "const")) ++at;
         if (!token_.is_word(at)) return std::nullopt;
         found.type.begin = at++;
-        if (token_[at] == "<") at = behind_angle(at);
+        at = behind_angles(token_, at);
         found.type.end = at;
         if (!token_.is_word(at) || token_[at + 1] != "=" || token_[at + 2] == "=") return std::nullopt;
         found.name = token_[at];
@@ -248,26 +247,13 @@ private:
     [[nodiscard]] std::optional<std::string> list(TokenRange range, const CudaConstants& known) const {
         std::string parts;
         for (std::size_t begin = range.begin; begin < range.end;) {
-            std::size_t end = begin;
-            while (end < range.end && token_[end] != ",")
-                end = is_one_of(token_[end], "(", "{", "[") ? token_.closing(end) + 1
-                      : token_[end] == "<"                  ? behind_angle(end)
-                                                            : end + 1;
-            const std::optional<std::string> part = constant({begin, std::min(end, range.end)}, known, true);
+            const std::size_t end = find_outside(token_, begin, range.end, ",");
+            const std::optional<std::string> part = constant({begin, end}, known, true);
             if (!part) return std::nullopt;
             parts += (parts.empty() ? "" : ", ") + *part;
             begin = end + 1;
         }
         return parts;
-    }
-
-    /// The token behind the `>` that closes the `<` there; size() where it is no bracket.
-    [[nodiscard]] std::size_t behind_angle(std::size_t at) const {
-        for (int depth = 0; at < token_.size() && !is_one_of(token_[at], ";", "{"); ++at) {
-            depth += token_[at] == "<" ? 1 : token_[at] == ">" ? -1 : 0;
-            if (depth == 0) return at + 1;
-        }
-        return token_.size();
     }
 
     [[nodiscard]] bool is_literal(TokenRange range) const {

@@ -166,25 +166,13 @@ private:
             const bool is_tensor = is_one_of_words(tensors, lexed[i]);
             const bool has_types = lexed[i + 1] == "<";
             if (is_tensor ? !has_types : !is_one_of_words(resources, lexed[i])) continue;
-            const std::size_t end = has_types ? after_angles(lexed, i + 1) : i + 1;
+            const std::size_t end = has_types ? behind_group(lexed, i + 1) : i + 1;
             if (!lexed.is_word(end)) continue;
             (is_tensor ? tensors_ : resources_).insert(std::string(lexed[end]));
             if (!is_tensor && lexed[end + 1] == "[") arrays.emplace(lexed[end]);
         }
         // An array's first index tells which resource it is.
         for (const std::string& name : arrays) resources_.erase(name);
-    }
-
-    /// The lexeme after the `>` of the `<` there; `open + 1` where there is none.
-    static std::size_t after_angles(const LexedText& lexed, std::size_t open) {
-        int depth = 0;
-        for (std::size_t i = open; i < lexed.size(); ++i) {
-            const std::string_view one = lexed[i];
-            if (one == "<") ++depth;
-            if (one == ">" && --depth == 0) return i + 1;
-            if (one == ";" || one == "{" || one == "}") break;
-        }
-        return open + 1;
     }
 
     /// `offset`: of the lexed text in the whole one.
@@ -280,7 +268,7 @@ private:
             if (one == "(" || one == "[" || one == "{") {
                 i = lexed.closing(i);
             } else if (one == "<" && lexed.is_word(i - 1)) {
-                const std::size_t after = after_angles(lexed, i);
+                const std::size_t after = behind_group(lexed, i);
                 if (after > i + 1 && after < close && lexed[after] == "(") i = after - 1;  // f<a, b>(…)
             } else if (one == ",") {
                 add(i);

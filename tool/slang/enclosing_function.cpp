@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "slang/brackets.h"
+
 namespace kf::gen {
 
 namespace {
@@ -29,32 +31,15 @@ public:
 private:
     [[nodiscard]] std::string_view text(std::size_t at) const { return tokens_.all[at].text; }
 
-    /// The bracket that opens what ends at `at`.
-    [[nodiscard]] std::size_t opening(std::size_t at) const {
-        int open = 0;
-        for (; at > 0; --at) {
-            open += is_one_of(text(at), ")", "]", "}") ? 1 : 0;
-            open -= is_one_of(text(at), "(", "[", "{") ? 1 : 0;
-            if (open == 0) return at;
-        }
-        return at;
-    }
-
     /// The function's name, where a body opens at `brace`.
     [[nodiscard]] std::optional<std::size_t> name_before(std::size_t brace) const {
         std::size_t at = brace;
         // What generic parameters must be, a result's type, or a semantic stands between.
         while (at > 0 && !is_one_of(text(at - 1), ")", ";", "{", "}", "=")) --at;
         if (at == 0 || text(at - 1) != ")") return std::nullopt;
-        at = opening(at - 1);
-        if (at > 0 && text(at - 1) == ">") {
-            int open = 0;
-            while (at > 1) {
-                --at;
-                open += (text(at) == ">" ? 1 : 0) - (text(at) == "<" ? 1 : 0);
-                if (open == 0) break;
-            }
-        }
+        const TokenView view(tokens_);
+        at = view.opening_bracket(at - 1);
+        if (at > 0 && text(at - 1) == ">") at = view.opening_angle(at - 1);
         if (at < 1 || !tokens_.all[at - 1].word) return std::nullopt;
         const std::string_view name = text(at - 1);
         if (is_one_of(name, "if", "for", "while", "switch", "catch")) return std::nullopt;

@@ -174,7 +174,7 @@ private:
             if (text_[at + 1] != "<" || text_[end - 1] != ">") return std::nullopt;
             global.block = at;
             // A second argument says how a block lies in memory, which a variable doesn't.
-            global.type = {at + 2, first_comma({at + 2, end - 1})};
+            global.type = {at + 2, find_outside(text_, at + 2, end - 1, ",")};
         }
         for (at = end;; ++at) {
             if (!text_.is_word(at)) return std::nullopt;
@@ -202,7 +202,7 @@ private:
         for (;;) {
             if (!text_.is_word(at)) return at;
             ++at;
-            if (text_[at] == "<") at = behind_angles(at);
+            at = behind_angles(text_, at);
             if (text_[at] == ":" && text_[at + 1] == ":") {
                 at += 2;
             } else if (text_[at] == ".") {
@@ -213,27 +213,6 @@ private:
         }
         while (text_[at] == "*" || text_[at] == "[") at = text_[at] == "[" ? behind(at) : at + 1;
         return at;
-    }
-
-    [[nodiscard]] std::size_t behind_angles(std::size_t at) const {
-        int depth = 0;
-        for (; at < text_.size(); ++at) {
-            if (text_[at] == "<") ++depth;
-            if (text_[at] == ">" && --depth == 0) return at + 1;
-            if (text_[at] == ";" || text_[at] == "{") break;
-        }
-        return at;
-    }
-
-    /// The comma that ends a list's first argument; the end where there is none.
-    [[nodiscard]] std::size_t first_comma(const Lexemes& list) const {
-        int depth = 0;
-        for (std::size_t at = list.first; at < list.second; ++at) {
-            if (text_[at] == "<" || text_[at] == "(") ++depth;
-            if (text_[at] == ">" || text_[at] == ")") --depth;
-            if (text_[at] == "," && depth == 0) return at;
-        }
-        return list.second;
     }
 
     const LexedText& text_;

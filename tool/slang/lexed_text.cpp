@@ -23,17 +23,6 @@ Location LexedText::place(const std::string& file, std::size_t index) const {
             static_cast<std::int64_t>(before.size() - line_start) + 1};
 }
 
-std::size_t LexedText::closing(std::size_t open) const {
-    int depth = 0;
-    for (std::size_t index = open; index < size(); ++index) {
-        const std::string_view text = (*this)[index];
-        depth += text == "(" || text == "[" || text == "{" ? 1 : 0;
-        depth -= text == ")" || text == "]" || text == "}" ? 1 : 0;
-        if (depth == 0) return index;
-    }
-    return size();
-}
-
 void blank_text(std::string& text, std::size_t begin, std::size_t end) {
     std::replace_if(
         text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),

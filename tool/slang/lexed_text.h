@@ -8,6 +8,7 @@
 
 #include "diagnostic/diagnostic.h"
 #include "slang/lexer.h"
+#include "slang/matching.h"
 
 namespace kf::gen {
 
@@ -27,7 +28,7 @@ public:
     [[nodiscard]] std::size_t offset(std::size_t index) const { return lexemes_[index].begin; }
     [[nodiscard]] Location place(const std::string& file, std::size_t index) const;
     /// The number of the bracket that closes the one there; size() where none does.
-    [[nodiscard]] std::size_t closing(std::size_t open) const;
+    [[nodiscard]] std::size_t closing(std::size_t open) const { return closing_bracket(*this, open); }
 
 private:
     std::string_view text_;

@@ -115,10 +115,7 @@ private:
     /// Names joined by dots or colons, whose last one is a type's.
     [[nodiscard]] bool is_type(const LexedText& text, std::size_t first, std::size_t last) const {
         std::size_t end = last;
-        if (text[last] == ">") {
-            while (end > first && text[end] != "<") --end;
-            if (end > first) --end;
-        }
+        if (text[last] == ">") end = std::max(opening_angle(text, last), first + 1) - 1;
         const std::string name(text[end]);
         return name == "This" || types_.count(name) != 0;
     }

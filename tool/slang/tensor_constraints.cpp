@@ -16,12 +16,10 @@ namespace fs = std::filesystem;
 /// Returns the type from its name on, with its arguments.
 std::string type_at(const LexedText& text, std::size_t name) {
     std::string type;
-    int depth = 0;
-    for (std::size_t index = name; index < text.size(); ++index) {
+    const std::size_t end = behind_group(text, name + 1);
+    for (std::size_t index = name; index < end; ++index) {
         type += text[index];
         type += text[index] == "," ? " " : "";
-        depth += text[index] == "<" ? 1 : text[index] == ">" ? -1 : 0;
-        if (index > name && depth == 0) break;
     }
     return type;
 }

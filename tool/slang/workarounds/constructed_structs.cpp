@@ -9,17 +9,6 @@ namespace kf::gen {
 
 namespace {
 
-/// Behind the `<…>` that opens at `at`, or `at`.
-std::size_t behind_angles(const TokenView& token, std::size_t at) {
-    if (token[at] != "<") return at;
-    int open = 0;
-    for (; at < token.size() && !is_one_of(token[at], "{", ";"); ++at) {
-        open += token[at] == "<" ? 1 : token[at] == ">" ? -1 : 0;
-        if (open == 0) return at + 1;
-    }
-    return at;
-}
-
 /// The brace that opens the body of the struct whose keyword is at `at`; size() where it has no bases or no
 /// body.
 std::size_t body_of_based(const TokenView& token, std::size_t at) {

@@ -104,13 +104,13 @@ private:
 
     /// Returns the token behind `<float, 2>` before a call.
     [[nodiscard]] std::size_t behind_arguments(std::size_t at) const {
-        if (token_[at] != "<") return at;
-        for (std::size_t end = at + 1; token_.is_word(end) || is_one_of(token_[end], ",", "<", ">", ":", ".");
-             ++end) {
-            if (token_[end] == ">" && token_[end + 1] == "(" && token_.opening_angle(end) == at)
-                return end + 1;
-        }
-        return at;
+        const std::size_t behind = behind_angles(token_, at);
+        const auto is_of_type = [&](std::size_t i) {
+            return token_.is_word(i) || is_one_of(token_[i], ",", "<", ">", ":", ".");
+        };
+        for (std::size_t i = at; i < behind; ++i)
+            if (!is_of_type(i)) return at;
+        return token_[behind] == "(" ? behind : at;
     }
 
     void change_at(std::size_t at) {

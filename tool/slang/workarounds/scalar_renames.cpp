@@ -238,15 +238,8 @@ private:
     }
 
     [[nodiscard]] std::size_t start_of_generics(std::size_t parameters) const {
-        int angles = 0;
-        for (std::size_t at = parameters; at-- > 0;) {
-            angles += token(at) == ">" ? 1 : 0;
-            angles -= token(at) == "<" ? 1 : 0;
-            if (angles <= 0) {
-                return token(at) == "<" ? at : parameters;
-            }
-        }
-        return parameters;
+        const std::size_t open = parameters > 0 ? opening_angle(parameters - 1) : 0;
+        return token(open) == "<" ? open : parameters;
     }
 
     void read_parameters(std::size_t parameters, std::size_t open, std::size_t end) {
@@ -604,13 +597,7 @@ private:
     }
 
     [[nodiscard]] std::size_t end_of_parameter(std::size_t at, std::size_t end) const {
-        int angles = 0;
-        while (at < end && (angles > 0 || token(at) != ",")) {
-            angles += token(at) == "<" ? 1 : 0;
-            angles -= token(at) == ">" ? 1 : 0;
-            at = opens(at) ? after_bracket(at) : at + 1;
-        }
-        return std::min(at, end);
+        return comma(at, end);
     }
 
     struct ScalarParameter {
