@@ -20,6 +20,7 @@
 #include "slang/differentiated.h"
 #include "slang/entry_points.h"
 #include "slang/exact_optimiser.h"
+#include "slang/gradient_texts.h"
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/link_declarations.h"
@@ -391,13 +392,14 @@ private:
             sources_.open_declarations(less);
             session = load_modules(form, needed_support(form.target), keeps_gradients_);
         }
-        if (!session && keeps_gradients_) {
-            // The change may be at fault. If not, the errors are better those of the text as it is.
-            keeps_gradients_ = false;
-            const Diagnostics refused = session.errors();
-            session = load_modules(form, needed_support(form.target), false);
-            if (session) unprotected_ = unprotected_warning(refused);
+        Diagnostics refused;
+        while (!session && keeps_gradients_) {
+            // The change may be at fault. If not, the errors are better those of the texts as they are.
+            refused.push_back(session.errors().front());
+            keeps_gradients_ = sources_.leave_refused(session.errors());
+            session = load_modules(form, needed_support(form.target), keeps_gradients_);
         }
+        if (session && !refused.empty()) unprotected_ = unprotected_warnings(refused);
         if (!session) {
             return Outcome<Session*>(session.errors()).with_warnings(session.warnings());
         }
@@ -415,20 +417,6 @@ private:
         for (const std::filesystem::path& module : modules) listed.push_back(canonical_path(module).string());
         return file_accesses(options_.linked.empty() ? files : module_files(modules, options_.search_paths),
                              listed, options_.defines);
-    }
-
-    static Diagnostics unprotected_warning(const Diagnostics& refused) {
-        Diagnostic warning{Severity::warning, "gradient-unprotected", {}, "", {}};
-        warning.message =
-            "Slang refuses a module with what kfgen puts into its differentiable functions, so these are "
-            "compiled "
-            "as they are, and some of their gradients may be wrong";
-        if (!refused.empty()) {
-            warning.location.file = refused.front().location.file;  // lines are those of the changed text
-            warning.message += ": " + refused.front().message;
-        }
-        warning.notes = {"kfgen check --gradients compares gradients with differences"};
-        return {warning};
     }
 
     /// The support modules but for those with names that few of the user's modules have, and those of
@@ -550,7 +538,7 @@ private:
 
     /// Those of the modules as users wrote them: the change of the texts has statements of its own.
     Diagnostics warnings_of(const Session& session) {
-        if (session.warnings().empty() || !keeps_gradients_ || !sources_.changes_any()) {
+        if (session.warnings().empty() || !keeps_gradients_ || sources_.changed().empty()) {
             return session.warnings();
         }
         const Outcome<Session> unchanged = load_modules({CodeTarget::spirv}, needed_support(), false);

@@ -97,17 +97,29 @@ ModuleNames Sources::left_modules() const {
     return left;
 }
 
-bool Sources::changes_any() const {
-    return std::any_of(texts_.begin(), texts_.end(),
-                       [&](const auto& text) { return worked_around(text.second) != text.second; });
+std::set<fs::path> Sources::changed() const {
+    std::set<fs::path> files;
+    for (const auto& [file, text] : texts_)
+        if (worked_around(text, file) != text) files.insert(file);
+    return files;
 }
 
-std::string Sources::worked_around(const std::string& text) const {
-    return workarounds_.empty() ? text : keep_gradients(text, workarounds_);
+bool Sources::leave_refused(const Diagnostics& errors) {
+    const std::set<fs::path> may_be_at_fault = changed();
+    std::size_t left = 0;
+    for (const Diagnostic& error : errors) {
+        const fs::path file = canonical_path(error.location.file);
+        if (may_be_at_fault.contains(file) && unchanged_.insert(file).second) ++left;
+    }
+    return left > 0 && left < may_be_at_fault.size();
+}
+
+std::string Sources::worked_around(const std::string& text, const fs::path& file) const {
+    return workarounds_.empty() || unchanged_.contains(file) ? text : keep_gradients(text, workarounds_);
 }
 
 std::string Sources::as_compiled(const std::string& text) const {
-    return with_own_types(worked_around(text), left_modules());
+    return with_own_types(worked_around(text, {}), left_modules());
 }
 
 OpenedText Sources::opened(std::string_view text, const fs::path& path) const {
@@ -119,10 +131,11 @@ std::string Sources::as_module(const std::string& text, const fs::path& path) {
     // Globals are known by the text as it is.
     const std::string debugged =
         with_debug_calls(with_settable_globals(text, globals_), path.string(), debug_);
-    const std::string linked = with_link_constants(debugged, canonical_path(path).string(), kept_);
+    const fs::path file = canonical_path(path);
+    const std::string linked = with_link_constants(debugged, file.string(), kept_);
     std::string changed =
-        worked_around(with_block_values(keeps_entry_points_ ? linked : as_functions(linked)));
-    met_unknown_ = met_unknown_ || !accesses_.contains(canonical_path(path).string());
+        worked_around(with_block_values(keeps_entry_points_ ? linked : as_functions(linked)), file);
+    met_unknown_ = met_unknown_ || !accesses_.contains(file.string());
     if (opening_ != Opening::nothing) {
         OpenedText with_public = opened(changed, path);
         has_opened_ = has_opened_ || with_public.text != changed;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,7 +32,10 @@ public:
     Sources& operator=(const Sources&) = delete;
 
     /// All is read anew, but for what the constructor was given.
-    void forget() { texts_ = given_; }
+    void forget() {
+        texts_ = given_;
+        unchanged_.clear();
+    }
 
     /// Slang is given what these make of a text.
     void use(Workarounds workarounds) { workarounds_ = std::move(workarounds); }
@@ -73,8 +77,11 @@ public:
     /// see entry_points.h and block_values.h. Declarations are made public.
     [[nodiscard]] std::string as_module(const std::string& text, const std::filesystem::path& path);
 
-    /// Whether workarounds change the text of some file read so far.
-    [[nodiscard]] bool changes_any() const;
+    /// Returns the files read so far whose texts workarounds change.
+    [[nodiscard]] std::set<std::filesystem::path> changed() const;
+    /// From now on workarounds leave the files alone that the errors are in. Returns whether that may help:
+    /// there are such files, and others that stay changed.
+    [[nodiscard]] bool leave_refused(const Diagnostics& errors);
 
     /// All that has been read, by canonical paths.
     [[nodiscard]] const std::map<std::filesystem::path, std::string>& texts() const { return texts_; }
@@ -105,13 +112,14 @@ private:
     std::map<std::filesystem::path, std::string> texts_;  ///< by canonical paths
     std::map<std::filesystem::path, std::string> given_;  ///< by canonical paths
     Workarounds workarounds_;
+    std::set<std::filesystem::path> unchanged_;  ///< files that these leave alone
     bool keeps_entry_points_ = false;
     FileAccesses accesses_;
     bool met_unknown_ = false;
     Opening opening_ = Opening::everything;
     std::vector<GlobalForm> globals_;
     std::vector<KeptConstant> kept_;
-    [[nodiscard]] std::string worked_around(const std::string& text) const;
+    [[nodiscard]] std::string worked_around(const std::string& text, const std::filesystem::path& file) const;
     /// Those that no text imports.
     [[nodiscard]] ModuleNames left_modules() const;
 

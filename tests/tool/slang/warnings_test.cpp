@@ -71,6 +71,21 @@ TEST(SlangWarnings, SayThatGradientsAreNotProtected) {
     }
 }
 
+TEST(SlangWarnings, LeaveTheGradientsOfOtherModulesProtected) {
+    const ScratchFolder folder;
+    const std::string text = "(float3 p, int i) { return p[i] * p[0]; }\n";
+    const auto sound = folder.write("sound.slang", "[Differentiable] float f" + text);
+    const auto refused = folder.write("refused.slang", "#define kf_value 7\n[Differentiable] float g" + text);
+    const Outcome<Module> module = make_compiler()->reflect({sound, refused});
+    ASSERT_TRUE(module.ok()) << describe(module.errors());
+    EXPECT_THAT(lines(module.warnings()), ElementsAre("refused.slang:0:0 gradient-unprotected"));
+    for (const auto& [path, texts] : module.value().compiled) {
+        const bool is_changed = texts.at(0).find("KfT kf_value") != std::string::npos;
+        EXPECT_EQ(is_changed, path.ends_with("sound.slang")) << texts.at(0);
+    }
+    EXPECT_THAT(module.value().compiled, SizeIs(2));
+}
+
 TEST(SlangWarnings, AreThoseOfTheTextThatUsersWrote) {
     const ScratchFolder folder;
     // kfgen has the loop step 'i' in another form and gives 'a' a new name, which reads it.
