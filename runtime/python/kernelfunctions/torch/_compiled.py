@@ -69,25 +69,19 @@ def _constant_says_why() -> bool:
 setattr(_constant_says_why, "_dynamo_marked_constant", True)  # noqa: B010
 
 
-def _constant_endings(key: str) -> Endings:
-    return state_of_key(key).endings
+def _constant_words(key: str) -> tuple[Endings, Sequence[str]]:
+    state = state_of_key(key)
+    return state.endings, state.description.fields
 
 
-setattr(_constant_endings, "_dynamo_marked_constant", True)  # noqa: B010
-
-
-def _constant_fields(key: str) -> Sequence[str]:
-    return state_of_key(key).description.fields
-
-
-setattr(_constant_fields, "_dynamo_marked_constant", True)  # noqa: B010
+setattr(_constant_words, "_dynamo_marked_constant", True)  # noqa: B010
 
 
 def compiled_call(
     key: str, args: Sequence[Any], kwargs: dict[str, Any], tensors: Sequence[torch.Tensor] = ()
 ) -> Any:
     """Makes a call of the function with a key. `tensors`: those that its globals are set to."""
-    kinds, named, autocast = kinds_of(args, kwargs, _constant_endings(key), _constant_fields(key))
+    kinds, named, autocast = kinds_of(args, kwargs, *_constant_words(key))
     # What is asked of tensors is guarded: one that begins to require gradients has the call traced anew.
     if tensors:
         any_requires_grad(tensors)
@@ -99,4 +93,7 @@ def compiled_call(
         torch._dynamo.graph_break()
         # An operator's own frame goes on here, behind the break.
         return _call_itself(key, args, kwargs)
+    if route.is_plain:
+        module, name, overload = route.op
+        return getattr(getattr(getattr(torch.ops, module), name), overload)(*args)
     return call_along(route, args, kwargs)

@@ -116,13 +116,6 @@ def kinds_of(args: Sequence[Any], kwargs: dict[str, Any], endings: Endings, fiel
 
 def call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Calls the operator of a route."""
-    if route.is_plain:
-        module, name, overload = route.op
-        return getattr(getattr(getattr(torch.ops, module), name), overload)(*args)
-    return _call_along(route, args, kwargs)
-
-
-def _call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     given = [_taken(step, args, kwargs) for step in route.steps]
     for i, dtype in route.numbers:
         if not isinstance(given[i], torch.Tensor):
