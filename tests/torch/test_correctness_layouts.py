@@ -362,7 +362,7 @@ def test_zero_dimensions(generated: Loader, torch_device: str) -> None:
     x = torch.tensor(3.0, device=torch_device, requires_grad=True)
     y = torch.tensor([1.0, 2.0, 4.0], device=torch_device, requires_grad=True)
     if x.is_cuda:
-        with pytest.raises(TypeError, match="argument 'x': expected a number, found a tensor on cuda"):
+        with pytest.raises(TypeError, match=r"no overload takes \(a float32 torch.Tensor of shape \(\)"):
             gradients.product(x, y)
         return
     result = gradients.product(x, y)
