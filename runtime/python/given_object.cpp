@@ -557,6 +557,15 @@ const Dims* GivenObject::as_structs(const manifest::Call& call, const ParameterT
     return nullptr;
 }
 
+std::string scalars_text(const ParameterTree& structure, const manifest::StructScalars& scalars,
+                         std::size_t rank) {
+    std::string shape;
+    for (std::size_t d = 0; d < rank; ++d) shape += "*, ";
+    return "expected " + structure.type + " tensor[" + std::to_string(rank) + "], as " +
+           detail::with_article(numpy_name(scalars.scalar)) + " torch.Tensor of shape [" + shape +
+           to_string(Dims(scalars.extents)).substr(1);
+}
+
 /// Takes a tensor of PyTorch's, which has no structs, for those whose scalars it holds.
 const Dims* GivenObject::as_torch_structs(const manifest::Call& call, const ParameterTree& structure,
                                           Refusal* why) {
@@ -591,13 +600,7 @@ const Dims* GivenObject::as_torch_structs(const manifest::Call& call, const Para
                 !is_of_type   ? ErrorCode::type_mismatch
                 : !is_of_rank ? ErrorCode::rank_mismatch
                               : ErrorCode::shape_mismatch,
-                [&] {
-                    std::string wanted_shape;
-                    for (std::size_t d = 0; d < rank; ++d) wanted_shape += "*, ";
-                    return "expected " + structure.type + " tensor[" + std::to_string(rank) + "], as " +
-                           detail::with_article(numpy_name(wanted->scalar)) + " torch.Tensor of shape [" +
-                           wanted_shape + to_string(Dims(extents)).substr(1) + ", found " + shown(given_);
-                });
+                [&] { return scalars_text(structure, *wanted, rank) + ", found " + shown(given_); });
         return nullptr;
     }
     read.structs = shape;

@@ -36,6 +36,10 @@ struct Reader {
 bool read_value(py::handle value, detail::ArgShape& shape, std::optional<py::array>& array,
                 std::optional<Nested>& nested, detail::Refusal& fault);
 
+/// "expected Ray tensor[1], as a float32 torch.Tensor of shape [*, 6]": what is wanted for structs.
+std::string scalars_text(const manifest::ParameterTree& structure, const manifest::StructScalars& scalars,
+                         std::size_t rank);
+
 /// Holds the object. It is looked at only as far as somebody asks.
 class GivenObject final : public detail::Given {
 public:

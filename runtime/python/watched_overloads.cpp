@@ -1,4 +1,6 @@
 // Overloads and shapes of calls that PyTorch watches: found by what their tensors are described as.
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "core/bind_parts.h"
@@ -65,6 +67,22 @@ py::tuple choose_call(const py::object& given, const py::tuple& args, const py::
 /// a tensor holds), whether it is such structs, a tensor's dtype or None, and its extents.
 using Extents = std::tuple<std::size_t, std::size_t, bool, py::object, std::vector<std::int64_t>>;
 
+/// Refuses a tensor whose last extents aren't those of the structs that begin with a leaf.
+void check_structs(const FunctionInfo& info, const manifest::Call& call, const ParameterTree& tree,
+                   const std::string& name, std::size_t leaf, const Dims& extents) {
+    for (const ParameterTree& field : tree.fields) {
+        if (tree.form != manifest::Form::fields) break;
+        check_structs(info, call, field, manifest::field_path(name, field.name), leaf, extents);
+    }
+    if (tree.form != manifest::Form::tensor || static_cast<std::size_t>(tree.leaf) != leaf) return;
+    const manifest::StructScalars& scalars = *info.views->scalars_of(call, tree);
+    const auto rank = static_cast<std::size_t>(call.arguments[leaf].rank);
+    const bool is_of_rank = extents.size() == rank + scalars.extents.size();
+    if (is_of_rank && std::ranges::equal(std::span(extents).subspan(rank), scalars.extents)) return;
+    refuse(is_of_rank ? ErrorCode::shape_mismatch : ErrorCode::rank_mismatch, {info.function.name, name},
+           scalars_text(tree, scalars, rank) + ", found one of shape " + to_string(extents));
+}
+
 /// Returns a call's shape by the rules that the binder has; refuses what it would refuse.
 std::vector<std::int64_t> call_shape(const py::object& of, std::size_t overload,
                                      const std::vector<Extents>& given,
@@ -83,27 +101,25 @@ std::vector<std::int64_t> call_shape(const py::object& of, std::size_t overload,
                               {},
                               {}};
     for (const auto& [first, count, is_structs, dtype, extents] : given) {
+        for (const ParameterTree& parameter : call.parameters)
+            if (is_structs) check_structs(info, call, parameter, parameter.name, first, Dims(extents));
         for (std::size_t i = first; i < first + count; ++i) {
-            const Where where{info.function.name, detail::host_name(call, i)};
             const manifest::Argument& argument = call.arguments.at(i);
             ArgumentView& view = views[i];
             view.kind = detail::given_as(argument);
             view.data.present = true;
             view.data.extents = Dims(extents);
             if (is_structs) {
-                const auto rank = static_cast<std::size_t>(argument.rank);
-                if (extents.size() != rank + 1) {
-                    refuse(ErrorCode::rank_mismatch, where,
-                           "expected " + detail::host_text(call, i) + ", found scalars of shape " +
-                               to_string(view.data.extents));
-                }
-                view.data.extents = Dims(std::span(extents).first(rank));
+                view.data.extents = Dims(std::span(extents).first(static_cast<std::size_t>(argument.rank)));
                 for (const std::int64_t extent : argument.element.extents)
                     view.data.extents.push_back(extent);
             }
             if (dtype.is_none()) continue;
             const std::optional<ScalarType> scalar = Torch::loaded()->scalar(dtype);
-            if (!scalar) refuse(ErrorCode::type_mismatch, where, unknown_dtype_text(dtype));
+            if (!scalar) {
+                const std::string name = detail::host_name(call, i);
+                refuse(ErrorCode::type_mismatch, {info.function.name, name}, unknown_dtype_text(dtype));
+            }
             view.scalar = *scalar;
             if (passes_tensor(argument)) detail::check_tensor(request, i);
         }

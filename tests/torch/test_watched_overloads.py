@@ -101,3 +101,14 @@ def test_extents_that_depend_on_data(gradients: ModuleType) -> None:
     with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
         found = torch.compile(chosen, backend="aot_eager", fullgraph=True)(a, x)
     torch.testing.assert_close(found, chosen(a, x))
+
+
+def test_tensors_of_structs_while_traced(generated: Loader) -> None:
+    structs = generated("torch_structs")
+    rays, k = torch.rand(4, 2, 6), torch.rand(4)
+    assert faked(structs.total, rays, k).shape == (4,)
+    found = torch.compile(structs.total, backend="aot_eager", fullgraph=True)(rays, k)
+    torch.testing.assert_close(found, structs.total(rays, k))
+    text = refusal(kf.ArgumentError, lambda: faked(structs.total, torch.rand(4, 3, 6), k))
+    assert "argument 'rays': expected Ray tensor[1], as a float32 torch.Tensor of shape [*, 2, 6]" in text
+    assert "found one of shape [4, 3, 6]" in text
