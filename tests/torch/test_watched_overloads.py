@@ -5,12 +5,14 @@ from types import ModuleType
 from typing import Any
 
 import kernelfunctions as kf
+import numpy as np
 import pytest
 import torch
 from loader import Loader
 from refusals import refusal
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch._subclasses import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_map_only
 
 
@@ -112,3 +114,19 @@ def test_tensors_of_structs_while_traced(generated: Loader) -> None:
     text = refusal(kf.ArgumentError, lambda: faked(structs.total, torch.rand(4, 3, 6), k))
     assert "argument 'rays': expected Ray tensor[1], as a float32 torch.Tensor of shape [*, 2, 6]" in text
     assert "found one of shape [4, 3, 6]" in text
+
+
+@pytest.mark.parametrize("v", [np.arange(3, dtype=np.float32), np.float32(2), np.int32(2)], ids=str)
+def test_numpy_values_while_traced(generated: Loader, v: Any) -> None:
+    scale = generated("conversions").scale
+    x = torch.rand(4, 3)
+    assert faked(scale, v, x).shape == (4, 3)
+    torch.testing.assert_close(make_fx(lambda x: scale(v, x))(x)(x), scale(v, x))
+
+
+def test_numpy_tensors_while_traced(gradients: ModuleType) -> None:
+    k, x = np.arange(4, dtype=np.float32), torch.rand(4)
+    assert faked(gradients.product, k, x).shape == (4,)
+    torch.testing.assert_close(make_fx(lambda x: gradients.product(k, x))(x)(x), torch.from_numpy(k) * x)
+    expected = refusal(kf.ArgumentError, lambda: gradients.product(np.ones(5), x))
+    assert refusal(kf.ArgumentError, lambda: faked(gradients.product, np.ones(5), x)) == expected

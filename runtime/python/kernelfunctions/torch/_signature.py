@@ -214,7 +214,7 @@ def flat(value: Any, extents: tuple[int, ...]) -> list[Any]:
             value = value.tolist()
         elif hasattr(value, "x"):
             return [getattr(value, name) for name in "xyzw"[: extents[0]]]
-        else:
+        if not isinstance(value, list):
             return [value] * extents[0]
     components: list[Any] = []
     for one in value:

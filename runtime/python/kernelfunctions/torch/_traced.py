@@ -27,11 +27,12 @@ def _kind(value: Any, endings: Endings, fields: Sequence[str], depth: int = 0) -
         return ("dict", *[(name, _kind(one, endings, fields, depth + 1)) for name, one in value.items()])
     if value is None or isinstance(value, (bool, int, float, torch.SymInt, torch.SymFloat)):
         return _kind_of_number(value)
+    if type(value) is np.ndarray:
+        return ("array", value.dtype, value.shape)
     is_opened = is_opened and not isinstance(value, type)
     found = [] if not is_opened else [name for name in fields if hasattr(value, name)]
-    if not found:
-        return ("object", type(value))
-    return ("dict", *[(name, _kind(getattr(value, name), endings, fields, depth + 1)) for name in found])
+    held = [(name, _kind(getattr(value, name), endings, fields, depth + 1)) for name in found]
+    return ("dict", *held) if held else ("object", type(value))
 
 
 def _kind_of_number(value: Any) -> Any:
@@ -56,6 +57,8 @@ def _stand_in(kind: Any) -> Any:
         return [_stand_in(one) for one in kind[1:]]
     if word == "dict":
         return {name: _stand_in(one) for name, one in kind[1:]}
+    if word == "array":
+        return np.zeros(kind[2], kind[1])
     # Generators' classes will do.
     return kind[1]() if issubclass(kind[1], HostVector | np.generic) else kind[1]
 
@@ -120,7 +123,7 @@ def call_along(route: Route, args: Sequence[Any], kwargs: dict[str, Any]) -> Any
     for i, dtype in route.numbers:
         if not isinstance(given[i], torch.Tensor):
             device = _device_of(given)
-            if isinstance(given[i], (list, tuple)):
+            if isinstance(given[i], (list, tuple, np.ndarray)):
                 given[i] = torch.tensor(given[i], dtype=dtype, device=device)
             else:
                 given[i] = torch.full((), given[i], dtype=dtype, device=device)
