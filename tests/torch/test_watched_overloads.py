@@ -130,3 +130,27 @@ def test_numpy_tensors_while_traced(gradients: ModuleType) -> None:
     torch.testing.assert_close(make_fx(lambda x: gradients.product(k, x))(x)(x), torch.from_numpy(k) * x)
     expected = refusal(kf.ArgumentError, lambda: gradients.product(np.ones(5), x))
     assert refusal(kf.ArgumentError, lambda: faked(gradients.product, np.ones(5), x)) == expected
+
+
+def test_names_tell_overloads_apart(generated: Loader) -> None:
+    """Where both take the tensor by place."""
+    size = generated("torch_structs").size
+    ray = torch.rand(4, 6)
+    expected = size(ray=ray)
+    assert expected.shape == (4,)
+    torch.testing.assert_close(size(ray=leaf(4, 6)), size(ray=torch.ones(4, 6)))
+    for given in ({"ray": ray.clone().requires_grad_()}, {"x": ray.clone().requires_grad_()}):
+        (tensor,) = given.values()
+        size(**given).sum().backward()
+        assert tensor.grad is not None
+        compiled = torch.compile(lambda given: size(**given), backend="aot_eager", fullgraph=True)
+        torch.testing.assert_close(compiled(given), size(**given))
+    torch.testing.assert_close(size(ray=ray.clone().requires_grad_()), expected)
+
+
+@pytest.mark.parametrize("other", [1, 1.5, np.float32(1)], ids=str)
+def test_types_of_tensors_for_numbers_tell_overloads_apart(generated: Loader, other: Any) -> None:
+    which = generated("number_types").of_pair
+    for dtype, number in ((torch.float32, 232), (torch.float64, 264)):
+        assert which(torch.tensor(1, dtype=dtype), other) == number
+        assert which(leaf(dtype=dtype), other) == number

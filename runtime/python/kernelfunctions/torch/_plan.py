@@ -73,7 +73,12 @@ class Plan:
     """One call, for arguments of the types that it was made for. Immutable, shared by threads."""
 
     def __init__(
-        self, description: Description, call: Call, values: Sequence[Any], is_traced: bool = False
+        self,
+        description: Description,
+        call: Call,
+        values: Sequence[Any],
+        is_traced: bool = False,
+        is_named: bool = True,
     ) -> None:
         self._function: Any = None
         self.name = description.name
@@ -146,8 +151,12 @@ class Plan:
         self.takes_tensors = len(self.tensors) == len(self.inputs)
         self.carries_flow = bool(self.outputs) and self.outputs[0].differentiable
         self.is_flat = all(parameter.form != "fields" for parameter in call.parameters)
+        #: How many are given by place: where names have told overloads apart, none but a method's object.
         self.leading = 0
-        while self.leading < len(call.parameters) and call.parameters[self.leading].role in ("in", "inout"):
+        roles = () if is_named and _are_named_apart(description.calls) else ("in", "inout")
+        for parameter in call.parameters:
+            if parameter.role not in roles and parameter.name != "this":
+                break
             self.leading += 1
         #: Whether what goes in is all positional.
         self.is_plain = self.is_flat and all(
@@ -475,6 +484,12 @@ def _present(tangent: Any) -> Any:
     return tangent
 
 
+def _are_named_apart(calls: Sequence[Call]) -> bool:
+    """Whether some overloads have other names than others for what is given by place."""
+    names = {tuple(one.keyword for one in call.parameters if one.role in ("in", "inout")) for call in calls}
+    return len(names) > 1
+
+
 def _passing(slot: Slot) -> str:
     return slot.leaf.passing if slot.leaf is not None else ""
 
@@ -484,11 +499,12 @@ def _is_mutated(slot: Slot) -> bool:
 
 
 def number_of(name: str, slot: Slot, value: Any) -> Any:
-    """Returns the number, or the nested list, that a tensor on the host holds."""
+    """Returns the number, or the numbers, that a tensor on the host holds."""
     if value.device.type != "cpu":
         reason = (
             f"expected a number, found a tensor on {value.device}, which would have to be read back: give a "
             "number, or a tensor where the call spec has one"
         )
         refuse("type-mismatch", name, slot.name, reason)
-    return value.tolist()
+    # An array says its type, which tells overloads apart. What is changed comes back as another number.
+    return value.tolist() if slot.parameter.role != "in" else value.detach().resolve_neg().numpy()
