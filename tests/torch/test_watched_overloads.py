@@ -154,3 +154,21 @@ def test_types_of_tensors_for_numbers_tell_overloads_apart(generated: Loader, ot
     for dtype, number in ((torch.float32, 232), (torch.float64, 264)):
         assert which(torch.tensor(1, dtype=dtype), other) == number
         assert which(leaf(dtype=dtype), other) == number
+
+
+def test_lists_for_what_is_changed(gradients: ModuleType) -> None:
+    """Autograd and operators would lose the changes."""
+    change = gradients.square_in_place
+    torch.testing.assert_close(change([1, 2, 3], torch.ones(3)), torch.tensor([1.0, 4, 9]))
+    text = refusal(kf.ArgumentError, lambda: change([1, 2, 3], leaf(3)))
+    assert "argument 'x': the call changes it, and autograd follows changes of torch.Tensors alone" in text
+    text = refusal(kf.ArgumentError, lambda: faked(change, [1, 2, 3], torch.ones(3)))
+    assert "argument 'x': a traced call changes torch.Tensors alone" in text
+
+
+@pytest.mark.parametrize("of", [list, np.array], ids=["list", "array"])
+def test_batches_beside_lists(gradients: ModuleType, of: Callable[..., Any]) -> None:
+    k = of(np.arange(4, dtype=np.float32))
+    for y in (torch.rand(2, 4), torch.rand(4, 1)):
+        found = torch.func.vmap(lambda y: gradients.product(k, y))(y)
+        torch.testing.assert_close(found, torch.arange(4.0) * y)

@@ -32,9 +32,12 @@ class _Merging:
             if leaf.role != "in" and 0 not in leaf.map:
                 return None
         samples = [_first(value, dim) for value, dim in zip(values, dims, strict=True)]
-        for place, dim in enumerate(dims):
+        for place, (value, dim) in enumerate(zip(values, dims, strict=True)):
             leaf_or_none = self.plan.slot(place).leaf
             if dim is not None and (leaf_or_none is None or 0 not in leaf_or_none.map):
+                return None
+            # Arrays and lists aren't repeated for each sample.
+            if leaf_or_none is not None and leaf_or_none.is_memory and not isinstance(value, torch.Tensor):
                 return None
         extent = self.plan.shape(samples, None)[0]
         return int(extent)

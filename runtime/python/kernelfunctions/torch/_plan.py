@@ -132,6 +132,12 @@ class Plan:
             for parameter in call.returned
             if call.backward and any(leaf.differentiable for leaf in _structs_of(call, parameter))
         )
+        #: What is changed in no tensors of PyTorch's, but in an array or a list, and would have gradients.
+        self.untracked = tuple(
+            slot.name
+            for i, slot in enumerate(slots)
+            if i not in self.tensors and is_changed_tensor(slot) and self.differentiable[self.inputs[i]]
+        )
         self.outputs = self._outputs()
         #: Views that the call writes, and which outputs they are: a backward pass loads what is left there.
         self.left = {
@@ -163,7 +169,7 @@ class Plan:
             parameter.role in ("out", "result") for parameter in call.parameters[self.leading :]
         )
         self.is_simple = (
-            len(call.returned) == 1
+            len(call.returned) == len(self.outputs) == 1
             and call.returned[0].form == "leaf"
             and not self.mutated
             and not self.numbers
@@ -492,6 +498,11 @@ def _are_named_apart(calls: Sequence[Call]) -> bool:
 
 def _passing(slot: Slot) -> str:
     return slot.leaf.passing if slot.leaf is not None else ""
+
+
+def is_changed_tensor(slot: Slot) -> bool:
+    """Whether the call changes a tensor that is given for it."""
+    return slot.leaf is not None and slot.leaf.passing == "tensor" and slot.leaf.is_mutated
 
 
 def _is_mutated(slot: Slot) -> bool:

@@ -7,6 +7,7 @@ from kernelfunctions import _kf
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 from kernelfunctions.torch._errors import NoOperatorError, refuse
 from kernelfunctions.torch._library import CallOperator
+from kernelfunctions.torch._plan import is_changed_tensor
 from kernelfunctions.torch._signature import GENERATORS, flat
 from kernelfunctions.torch._slots import Slot, Step, changed_numbers, field_of
 
@@ -59,6 +60,8 @@ class Route:
             if slot.leaf is not None and slot.leaf.is_struct and not isinstance(values[i], _kf._TensorKind):
                 reason = f"a traced call takes {slot.leaf.text} as a torch.Tensor"
                 raise NoOperatorError(slot.name, reason)
+            if is_changed_tensor(slot) and not isinstance(values[i], _kf._TensorKind):
+                raise NoOperatorError(slot.name, "a traced call changes torch.Tensors alone: give one")
         self.steps = tuple(steps)
         #: Tensors that numbers and lists may stand for, with their types.
         self.numbers = tuple(

@@ -253,6 +253,9 @@ def _refuse_unfollowed(state: State, plan: Plan, args: Sequence[Any], kwargs: Ma
             f"{plan.name}.torch(outputs=[...]) names those that it writes"
         )
         refuse("not-differentiable", plan.name, plan.unstated[0], reason)
+    if plan.untracked and _is_followed(state, args, kwargs):
+        reason = "the call changes it, and autograd follows changes of torch.Tensors alone: give one"
+        refuse("not-differentiable", plan.name, plan.untracked[0], reason)
     if plan.unfollowed and _is_followed(state, args, kwargs):
         reason = (
             "it comes back as structs, which autograd can't follow: give it the key 'fields' in the call "
