@@ -172,3 +172,11 @@ def test_batches_beside_lists(gradients: ModuleType, of: Callable[..., Any]) -> 
     for y in (torch.rand(2, 4), torch.rand(4, 1)):
         found = torch.func.vmap(lambda y: gradients.product(k, y))(y)
         torch.testing.assert_close(found, torch.arange(4.0) * y)
+
+
+def test_what_tracing_cannot_read(gradients: ModuleType) -> None:
+    text = refusal(kf.ArgumentError, lambda: faked(gradients.product, torch.tensor(2.0), torch.ones(3)))
+    assert "argument 'x': expected a number, found a tensor: it would have to be read while" in text
+    given = kf.Tensor(np.ones(3, np.float32))
+    text = refusal(kf.ArgumentError, lambda: faked(gradients.product, given, torch.ones(3)))
+    assert "argument 'x': a traced call takes a torch.Tensor, not a kf.Tensor" in text

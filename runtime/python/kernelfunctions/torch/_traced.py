@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from kernelfunctions._kf import ArgumentError
+from kernelfunctions._kf import ArgumentError, Tensor
 from kernelfunctions._vectors import HostVector
 from kernelfunctions.torch._choice import Endings, choose, ending_of, tensor_kind
 from kernelfunctions.torch._errors import NoOperatorError, refuse
 from kernelfunctions.torch._route import Route, Taking, classes
 from kernelfunctions.torch._signature import flat
-from kernelfunctions.torch._slots import DEEPEST
+from kernelfunctions.torch._slots import DEEPEST, slots_of
 from kernelfunctions.torch._state import State
 
 
@@ -86,7 +86,15 @@ def _route_taken(
         refused = why.of(state.description.name)
     except ArgumentError as error:
         refused = error
-    choose(state.function, state.description, args, kwargs, autocast)  # says it of what is given itself
+    # Says it of what is given itself, or takes that, of which tracing knows less.
+    call, values = choose(state.function, state.description, args, kwargs, autocast)
+    for slot, value in zip(slots_of(call), values, strict=True):
+        if isinstance(value, Tensor):
+            reason = "a traced call takes a torch.Tensor, not a kf.Tensor"
+            refuse("type-mismatch", state.description.name, slot.name, reason)
+        if slot.leaf is not None and slot.leaf.passing == "value" and isinstance(value, torch.Tensor):
+            reason = "expected a number, found a tensor: it would have to be read while the call is traced"
+            refuse("type-mismatch", state.description.name, slot.name, reason)
     raise refused
 
 
