@@ -180,3 +180,12 @@ def test_what_tracing_cannot_read(gradients: ModuleType) -> None:
     given = kf.Tensor(np.ones(3, np.float32))
     text = refusal(kf.ArgumentError, lambda: faked(gradients.product, given, torch.ones(3)))
     assert "argument 'x': a traced call takes a torch.Tensor, not a kf.Tensor" in text
+
+
+def test_other_extents_of_values_while_traced(generated: Loader) -> None:
+    mix, x = generated("containers").mix_float2x3, torch.ones(4, 2, 3)
+    for given in ([[1, 2], [3, 4], [5, 6]], np.ones((3, 2), np.float32)):
+        text = refusal(kf.ArgumentError, lambda given=given: mix(given, x))
+        assert "argument 'a': a float2x3 has shape [2, 3], not [3, 2]" in text
+        text = refusal(kf.ArgumentError, lambda given=given: faked(mix, given, x))
+        assert "argument 'a': float2x3 has shape [2, 3], not [3, 2]" in text

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from kernelfunctions import _kf
 from kernelfunctions.torch._description import Call, Leaf, Parameter
 from kernelfunctions.torch._errors import NoOperatorError, refuse
@@ -112,11 +114,22 @@ def _steps(call: Call, slot: Slot, source: Any, value: Any) -> list[Taking]:
     if leaf is None:
         return _struct_steps(call, slot.parameter, source, slot.path, value)
     if leaf.passing != "generator":
+        _check_extents(call, slot, value)
         return [_taking(leaf, source, slot.path, value)]
     names = [name for name, _ in GENERATORS[leaf.generator]]
     if source is None:
         return [(getattr(value, name), (), "constant", None) for name in names]
     return [(source, (*slot.path, (name, name)), "number", None) for name in names]
+
+
+def _check_extents(call: Call, slot: Slot, value: Any) -> None:
+    """Refuses lists and arrays of other extents than a vector's or matrix's: operators take them flat."""
+    leaf = slot.leaf
+    if leaf is None or leaf.passing != "value" or not isinstance(value, (list, tuple, np.ndarray)):
+        return
+    if np.shape(value) != leaf.extents:
+        reason = f"{leaf.text} has shape {list(leaf.extents)}, not {list(np.shape(value))}"
+        refuse("shape-mismatch", call.text.partition("(")[0], slot.name, reason)
 
 
 def _struct_steps(

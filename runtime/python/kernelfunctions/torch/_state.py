@@ -184,8 +184,6 @@ def plan_of(state: State, args: Sequence[Any], kwargs: Mapping[str, Any], autoca
     model = state.shared.models.get(key)
     if model is None:
         call, values = choose(state.function, state.description, args, kwargs, autocast)
-        model = state.shared.models[key] = Plan(
-            state.description, call, values, is_named=bool(kwargs)
-        )
+        model = state.shared.models[key] = Plan(state.description, call, values, is_named=bool(kwargs))
     plan = state.plans[key] = model.of(state.function)
     return plan
