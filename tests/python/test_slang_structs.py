@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 @pytest.fixture(scope="module")
 def own(generated: Loader) -> ModuleType:
-    return generated("own_structs")
+    return generated("slang_structs")
 
 
 def numbers(*shape: int, seed: int = 0) -> Array:
