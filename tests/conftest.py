@@ -64,11 +64,10 @@ def host_memory(request: pytest.FixtureRequest) -> Iterator[None]:
     import kernelfunctions as kf  # noqa: PLC0415
 
     best = kf.default_device()
-    if request.param == "import":
+    # A device that imports nothing, as CUDA's, copies in both runs.
+    if request.param == "import" or "external_memory_host" not in best.info.features:
         yield
         return
-    if "external_memory_host" not in best.info.features:
-        pytest.skip("the default device is one that copies")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KF_VULKAN_WITHOUT", "external_memory_host")
         device = kf.Device.open(best.info.id)
