@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "slang/lexed_text.h"
@@ -58,7 +59,9 @@ private:
 
 /// The text with cbuffers for tbuffers and ConstantBuffer for TextureBuffer, which hold the same: Slang
 /// writes no code for these.
-std::string with_constant_buffers(const std::string& text) {
+std::string with_constant_buffers(std::string text) {
+    if (text.find("TextureBuffer") == std::string::npos && text.find("tbuffer") == std::string::npos)
+        return text;
     std::string changed = text;
     const LexedText lexed(text);
     for (std::size_t at = lexed.size(); at-- > 0;) {
@@ -110,7 +113,7 @@ std::string with_block_values(std::string_view text) {
         blank_text(changed, lexed.offset(at), lexed.offset(at + 2));
         blank_text(changed, lexed.offset(block.behind_value), lexed.offset(block.close) + 1);
     }
-    return with_constant_buffers(changed);
+    return with_constant_buffers(std::move(changed));
 }
 
 }  // namespace kf::gen
