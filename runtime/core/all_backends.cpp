@@ -3,12 +3,7 @@
 
 #include <array>
 
-#include "core/backends.h"
-
 namespace kf::detail {
-
-extern const Backend cuda_backend;
-extern const Backend vulkan_backend;
 
 /// The linker follows these, whoever reads them.
 extern const std::array<const Backend*, 2> all_backends;

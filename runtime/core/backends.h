@@ -1,7 +1,8 @@
-// The drivers that the program is linked with, in order of preference. A new one is a line in backends.cpp,
-// all_backends.cpp and kf/backends.h.
+// The drivers that the program is linked with, in order of preference. A new one is a line here, in
+// backends.cpp, all_backends.{h,cpp} and kf/backends.h.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ struct Backend {
     /// Finds the backend's devices, ready to be opened, each once.
     std::vector<driver::Candidate> (*find)(std::string& why_not);
 };
+
+/// The names of all drivers, those of which the program has nothing too.
+inline constexpr std::array<std::string_view, 2> backend_names{"cuda", "vulkan"};
 
 [[nodiscard]] std::vector<Backend> backends();
 

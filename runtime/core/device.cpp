@@ -109,7 +109,7 @@ Device Device::open(std::string_view name) {
     const auto is_named = [&](const Backend& one) { return one.name == backend; };
     if (std::ranges::none_of(linked, is_named)) {
         const std::string names = join(linked, [](const Backend& one) { return one.name; });
-        const bool is_driver = backend == "cuda" || backend == "vulkan";
+        const bool is_driver = std::ranges::count(backend_names, backend) > 0;
         const std::string why = is_driver ? "this program has the driver of " + names +
                                                 " alone, for which its kernels were generated; add \"" +
                                                 std::string(backend) + "\" to a spec's targets"
